@@ -16,7 +16,7 @@ const struct type *anchor_output(const struct region *region, int i)
     return &region->anchor->outputs[i]->type;
 }
 
-/* Templates index with int and round extents up to blocks of four. */
+/* Templates index with int and round extents up to panels of four. */
 static bool fits_int(const struct type *type, const char **why)
 {
     if (!type || type_elements(type) <= INT32_MAX / 8)
@@ -202,7 +202,7 @@ const char *row_major(struct bind *bind, int n, const char *const *coord, const 
     return text;
 }
 
-/* An empty sum still has its patch, of no length: the parameter must be there. */
+/* An empty sum still has a patch, of length 0: the parameter must exist. */
 void bind_scratch_elements(struct bind *bind, int64_t n)
 {
     bind_scratch(bind, (size_t)(n > 0 ? n : 1) * dtype_bytes(anchor_input(bind->region, 0)->dtype));

@@ -1,5 +1,5 @@
-/* anchor.h - what the kernels' accepts_ and bind_ functions ask about the region's anchor again and
- * again, and the keys that most templates share. */
+/* anchor.h - what accepts_ and bind_ functions of kernels ask about the region's anchor, and the
+ * keys that most templates share. */
 #ifndef CODEGEN_C_CORE_ANCHOR_H
 #define CODEGEN_C_CORE_ANCHOR_H
 
@@ -9,70 +9,69 @@
 const struct type *anchor_input(const struct region *region, int i);
 const struct type *anchor_output(const struct region *region, int i);
 
-/* --- for accepts_: false, with the reason, when not ------------------------------------------- */
+/* --- for accepts_: false, with the reason, if not --------------------------------------------- */
 
-/* All of them ask as well whether tensors are small enough to be indexed by int, with room for the
- * padding of blocks. */
+/* All takes_ also check that int can index every tensor, with room for the padding of panels. */
 bool takes_float(const struct region *region, const char **why);  /* input 0 is f32 or f64 */
-bool takes_number(const struct region *region, const char **why); /* or an integer */
-bool takes_sizes(const struct region *region, const char **why);  /* of any element type */
-/* Input 0 is f32 as it is read, and runs of `len` of its elements are worth the many sums of
- * runtime/embed/row_sum_f32.h and its kin. */
+bool takes_number(const struct region *region, const char **why); /* input 0 is f32, f64 or an
+                                                                     integer */
+bool takes_sizes(const struct region *region, const char **why);  /* input 0 has any element type */
+/* Whether input 0 is stored as f32 and runs of `len` of its elements are long enough for the
+ * parallel sums of runtime/embed/row_sum_f32.h and its kin. */
 bool reads_rows(const struct region *region, int64_t len);
 bool takes_constant(const struct region *region, int i, const char **why); /* input i is constant */
 
 /* --- for bind_ -------------------------------------------------------------------------------- */
 
-/* Sets "tx" to the C type of the anchor's input 0, "ts" to that of what the region reads for it,
- * and "get" and "got", which stand around each element that is read: `${get}in[i]${got}`, where
- * nothing but "=", "(" and ")" may be beside it. */
+/* Sets `tx` to the C type that input 0 is computed in, `ts` to the type it is stored in, and `get`
+ * and `got`, the text around each element that is read: `${get}in[i]${got}`, which may have only
+ * "=", "(" and ")" beside it. */
 void bind_type(struct bind *bind);
 
-/* Sets "suffix" to the name of that type ("f32"), the ending of helpers that exist per type, and
- * asks for the helper `stem`_`suffix`. */
+/* Sets `suffix` to the short name of that type ("f32") and requests the helper `stem`_`suffix`. */
 void bind_typed_helper(struct bind *bind, const char *stem);
 
-/* Sets `key` to the expression for the anchor's input i. */
+/* Sets `key` to the C expression of the anchor's input i. */
 void bind_input(struct bind *bind, const char *key, int i);
 
-/* Sets `key` to a function of <math.h> in the type of input 0: "expf" for "exp". */
+/* Sets `key` to a function of <math.h> for the type of input 0: "expf" for "exp". */
 void bind_math(struct bind *bind, const char *key, const char *function);
 
-/* The same where f32 has a function of ours (runtime/embed): "exp_f32", but "exp" of <math.h>. */
+/* The same where f32 has a function of ours (runtime/embed): "exp_f32", but "exp" for f64. */
 void bind_own_math(struct bind *bind, const char *key, const char *function);
 
-/* Sets "lowest" to the number that every other of input 0's type beats, and "float". */
+/* Sets `lowest` to the least value of input 0's type, the start of a maximum, and `float`. */
 void bind_lowest(struct bind *bind);
 
-/* Sets p, p1, p2 and pn (which of the forms p = 1, p = 2, any other) and the functions abs, sqrt
- * and pow, for sums of powers. */
+/* For sums of powers: sets `p`; p1, p2 or pn (p is 1, 2 or something else); and the functions
+ * `abs`, `sqrt` and `pow`. */
 void bind_lp(struct bind *bind, int64_t p);
 
-/* Sets outer, len and inner: the dims of input 0 before, at and after the axis, and `index`, the
- * C expression of element i along the axis ("i" where inner is 1). */
+/* Sets `outer`, `len` and `inner`, the extents of input 0 before, along and after the axis, and
+ * `index`, the C index of element i along the axis ("i" if inner is 1). */
 void bind_axis(struct bind *bind, int64_t axis);
 
-/* Sets "fused", and tells: whether element-wise nodes stand behind the anchor. */
+/* Whether the region has an epilogue; sets `fused` if so. */
 bool bind_fused(struct bind *bind);
 
-/* The epilogue of a loop that has only the row-major index of y: coordinates by division. */
+/* The epilogue of a loop that has only y's row-major index: coordinates by division. */
 bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear);
 
-/* The coordinates alone, for kernels that know some of them better. */
+/* The coordinates alone, for kernels that know some of them already. */
 void position_by_division(struct bind *bind, const char *linear, struct position *out);
 
-/* The row-major index of coordinates in a shape, as C: "(i0 * D1 + i1) * D2 + i2"; "0" for n = 0.
- */
+/* The row-major index of coordinates in a shape, as C: "(i0 * D1 + i1) * D2 + i2"; "0" if n is
+ * 0. */
 const char *row_major(struct bind *bind, int n, const char *const *coord,
                       const char *const *extent);
 
-/* Scratch for n elements of input 0's type. */
+/* Claims scratch for n elements of input 0's type. */
 void bind_scratch_elements(struct bind *bind, int64_t n);
 
-/* Room for a table of n elements that the kernel computes. */
+/* A new table of n elements, for the kernel to fill. */
 void *table_new(struct bind *bind, enum dtype dtype, int64_t n);
 
-/* Makes the filled table a constant of the region; `key` becomes its name in C. */
+/* Makes the filled table a constant of the region; sets `key` to its C name. */
 void bind_table(struct bind *bind, const char *key, const char *name, enum dtype dtype, int64_t n,
                 const void *table);
 

@@ -1,28 +1,27 @@
-/* lead.h - results that lie over what is read.
+/* lead.h - overlap: results that overwrite input that has been read.
  *
- * A kernel that computes its result in the order in which it lies in memory is done with the
- * beginning of its input before it reads the end. So the result may lie over the input, if it
- * begins far enough in front of it: `lead` bytes. Then nothing is written over that is still to be
- * read:
+ * A kernel that computes its result in memory order is done with the beginning of its input before
+ * it reads the end. So y may lie over x if it begins `lead` bytes or more in front of it; no byte
+ * is then written that is still to be read:
  *
  *     y ----------------
  *     |lead| x --------------------
  *
- * A kernel that can do so has kernel.leads: the function says of a region how many
- * bytes that takes (struct lead). The order of its loops is the proof, and belongs into its
- * comment; tests/test_leads runs every such kernel with no byte more. */
+ * Such a kernel has the record field `leads`: a function that gives the distance for a region
+ * (struct lead). The order of the kernel's loops is the proof and belongs in its comment.
+ * tests/test_leads runs every such kernel with exactly this distance. */
 #ifndef CODEGEN_C_CORE_LEAD_H
 #define CODEGEN_C_CORE_LEAD_H
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/core/window.h"
 
-/* As a group: the positions of a row of the result. */
+/* As a group: the pixels of one row of y. */
 enum { GROUP_OF_ROW = 0 };
 
-/* The lead of kernels that compute positions (all channels of them; channels last, one image) in
- * row-major order, at most `group` of them at a time: while they do, they read what lies under the
- * windows of these positions and of later ones. */
+/* The overlap distance of kernels that compute pixels in row-major order, all channels, at most
+ * `group` pixels at a time, reading only the windows of these pixels and later ones meanwhile.
+ * Channels last, one image. */
 size_t lead_of_windows(const struct region *region, const struct window *window, int64_t group);
 
 /* Fields of records (codegen_c/core/kernel.h). */

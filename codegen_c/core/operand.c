@@ -111,8 +111,7 @@ static const char *times(struct arena *arena, const char *text, int64_t n)
                   : arena_printf(arena, "%s * %" PRId64, expression_in_parentheses(arena, text), n);
 }
 
-/* Coordinates that some dims have in common stand for what these are together: they lie in a row,
- * one behind the other. */
+/* Coordinates shared by several dims count through all of them: these must be contiguous. */
 static void check_common_dims(const struct operand *operand, int first, int last)
 {
     for (int i = first; i < last; i++)
@@ -120,12 +119,12 @@ static void check_common_dims(const struct operand *operand, int first, int last
                operand->step[i] == operand->step[i + 1] * operand->dim[i + 1]);
 }
 
-/* As a sum of coordinates times steps. */
+/* The index as a sum of coordinates times strides. */
 static const char *sum_of_steps(struct arena *arena, const struct operand *operand,
                                 const struct position *at)
 {
     const char *index = NULL;
-    int64_t extent = 1; /* of the dims that share the coming coordinate */
+    int64_t extent = 1; /* extent of the dims that share the next coordinate */
 
     for (int i = 0, first = 0; i < operand->rank; i++) {
         const char *coord = at->coord[at->rank - operand->rank + i], *term;
@@ -144,7 +143,7 @@ static const char *sum_of_steps(struct arena *arena, const struct operand *opera
     return index ? index : "0";
 }
 
-/* Of what lies side by side: ((i * J + j) * K + k. */
+/* The index of a contiguous operand: ((i * J + j) * K + k. */
 static const char *row_major_index(struct arena *arena, const struct operand *operand,
                                    const struct position *at)
 {

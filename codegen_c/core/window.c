@@ -5,8 +5,7 @@
 #include "codegen_c/core/matrix.h"
 #include "relay_ir/layout.h"
 
-/* Everything that both layouts say; pads may be longer than the spatial rank, begins come first.
- */
+/* What both layouts determine; pads may be longer than the spatial rank, begins come first. */
 static struct window window_make(const struct type *x, const char *x_layout, const struct type *y,
                                  const char *y_layout, const struct ints *k,
                                  const struct ints *strides, const struct ints *dilation,
@@ -48,7 +47,7 @@ static bool reaches_outside(const struct window *w)
     return window_reaches_out(w, 0) || window_reaches_out(w, 1) || window_reaches_out(w, 2);
 }
 
-/* Rows of a matrix, as pixels. */
+/* Rows of a matrix as pixels. */
 static struct window window_of_rows(const struct dense *d)
 {
     return (struct window){ .rank = 1,
@@ -136,7 +135,7 @@ int64_t window_k_len(const struct window *w)
 
 int64_t window_padded_extent(const struct window *w, int dim)
 {
-    const int64_t n = w->transposed ? w->in[dim] : w->out[dim]; /* positions of the window */
+    const int64_t n = w->transposed ? w->in[dim] : w->out[dim]; /* window positions */
     const int64_t last = (n - 1) * w->stride[dim] + (w->k[dim] - 1) * w->dil[dim];
     const int64_t covered = w->pad[dim] + (w->transposed ? w->out[dim] : w->in[dim]);
 

@@ -8,7 +8,7 @@
 #include "codegen_c/expr/vector.h"
 
 enum {
-    CHUNK = 32,    /* positions of a panel that are decoded at a time */
+    CHUNK = 32,    /* elements of a row that are dequantised at a time */
     NO_SCALE = 127 /* E8M0: 2^0 */
 };
 
@@ -19,14 +19,14 @@ bool blocks_take(const struct type *type, const char **why)
     return type_block_is_regular(type->quant->block);
 }
 
-int64_t blocks_chunk(const struct type *type, const struct panels *panels)
+int64_t blocks_kc(const struct type *type, const struct panels *panels)
 {
     if (!type_has_blocks(type) || panels->len_step != 1 || type->quant->block % CHUNK == 0)
         return CHUNK;
     return type->quant->block;
 }
 
-/* Of a power of two. */
+/* E8M0 of a power of two. */
 static uint8_t e8m0(float scale)
 {
     int exponent;
@@ -44,7 +44,7 @@ static int64_t blocks_of_row(const struct type *type)
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-/* An array of one element for each block: which one, -1 where rows are filled up. */
+/* An array with one element per block: the index of the block, -1 for padding rows. */
 struct order {
     int rank;
     int64_t dims[3];
@@ -119,7 +119,7 @@ static void bind_arrays(struct bind *bind, const struct value *value, const stru
     bind_zeros(bind, value, order, of_what);
 }
 
-/* The helper of this name, and the one for zero points. */
+/* Requests the helper of this name, and the one for zero points. */
 static void bind_functions(struct bind *bind, const struct value *value, const char *what)
 {
     const char *fn = arena_printf(bind->arena, "scale_%s%s", what,
@@ -156,7 +156,7 @@ static void bind_in_rows(struct bind *bind, const struct value *value)
                 arena_printf(bind->arena, "each row and %lld elements", (long long)quant->block));
 }
 
-/* Four rows of the panels side by side, as their codes. */
+/* Four rows of a panel side by side, as the values are. */
 static void bind_in_panels(struct bind *bind, const struct value *value, const struct panels *p)
 {
     const int64_t n = blocks_of_row(&value->type), blocks = (p->n_rows + p->width - 1) / p->width;
@@ -218,7 +218,7 @@ void bind_blocks_of_outputs(struct bind *bind, const struct value *value, int64_
                              (long long)value->type.quant->block));
 }
 
-/* A vector of scales at a time, as numbers. */
+/* The keys of loads of one vector of scales, converted to floats. */
 static void bind_scale_vectors(struct bind *bind, bool bytes, bool zeros)
 {
     bind_bytes_helper(bind, bytes || zeros ? "load_bytes" : "vector_u32");

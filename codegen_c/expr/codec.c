@@ -1,9 +1,9 @@
-/* codec.c - see codec.h. Codes are those of base/minifloat.c, whatever the processor does with f32
- * subnormals.
+/* codec.c - see codec.h. The quantised values are those of base/minifloat.c, whatever the CPU does
+ * with f32 subnormals.
  *
  * method   the bits of the f32 are rounded where the mantissa ends, ties to even, so that a carry
- * goes into the exponent; subnormals are rounded by the processor: v + 2^23 units has the unit as
- *          its last place */
+ *          goes into the exponent. The CPU rounds subnormals: v + 2^23 units has the unit as its
+ *          last bit */
 #include "codegen_c/expr/codec.h"
 
 #include <math.h>
@@ -15,13 +15,14 @@
 
 static const char to_f32[] = "_to_f32", from_f32[] = "f32_to_", unsaturated[] = "_unsaturated";
 
-/* The one format of 16 bits. */
+/* The one 16-bit format. */
 static bool is_half(const struct minifloat *format)
 {
     return format->mantissa_bits > 7;
 }
 
-/* All numbers, and the constants of the text, are normal f32, and codes are of 8 bits, or f16's. */
+/* Whether all values, and the constants of the text, are normal f32, and the format has 8 bits or
+ * is f16. */
 static bool is_within_f32(const struct minifloat *format)
 {
     const int unit = 1 - format->bias - format->mantissa_bits;
@@ -29,7 +30,7 @@ static bool is_within_f32(const struct minifloat *format)
     return unit >= -126 && unit + 23 <= 127 && (minifloat_bits(format) <= 8 || is_half(format));
 }
 
-/* As a part of a C name: "afp<4,3,-2>" is afp_4_3_m2. */
+/* The C identifier of a format: "afp<4,3,-2>" is afp_4_3_m2. */
 static const char *identifier(struct arena *arena, const struct minifloat *format)
 {
     struct str out = { .arena = arena };
@@ -116,7 +117,7 @@ static void set_keys(struct keys *keys, const struct minifloat *format, bool sat
     keys_set(keys, "overflow", hex(keys, overflow));
     keys_offer(keys, "beyond", overflow == greatest ? "that" : ieee ? "infinity" : "NaN");
     keys_offer(keys, "tc", is_half(format) ? "uint16_t" : "uint8_t");
-    /* A half's NaN is the quiet one that base/dtype.c gives. */
+    /* The NaN of f16 is the quiet one of base/dtype.c. */
     keys_set(keys, "nan",
              hex(keys, is_half(format) ? greatest + 1 + (1u << (m - 1)) : minifloat_nan(format)));
     keys_set_flag(keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
@@ -137,7 +138,7 @@ static bool bind_decoder(struct bind *bind, const char *name)
     return decode_format(&type) && decode_function(bind, &type);
 }
 
-/* Of an encoder's name. */
+/* The format of an encoder's name. */
 static bool encoded_format(struct bind *bind, const char *name, struct minifloat *format,
                            bool *saturate)
 {
@@ -165,7 +166,7 @@ static bool bind_encoder(struct bind *bind, const char *name)
     return true;
 }
 
-/* Where what is too great becomes the greatest number limits make it so before it is rounded. */
+/* For formats that saturate: limits apply before rounding. */
 static void set_limit_keys(struct keys *keys, const struct minifloat *format, bool saturate)
 {
     const int m = format->mantissa_bits, most = (int)ilogbf(minifloat_max(format));
@@ -181,8 +182,8 @@ static void set_limit_keys(struct keys *keys, const struct minifloat *format, bo
              hex(keys, minifloat_encode(format, INFINITY, true) ^ minifloat_nan(format)));
 }
 
-/* The function that encodes a vector as that encoder does a number, and where `many` that which
- * encodes n numbers; NULL where there is none. */
+/* The function that quantises a vector as `encoder` does a float, or, if `many`, n floats; NULL if
+ * there is none. */
 static const char *bind_pack(struct bind *bind, const char *encoder, bool many)
 {
     const char *format_name, *codes, *pack;

@@ -45,7 +45,7 @@ bool decode_are_finite(const struct value *constant)
     return true;
 }
 
-/* f16 as a row that the templates can take. */
+/* f16 as a minifloat, for the templates. */
 static const struct minifloat half = { "f16", 5, 10, 15, MINIFLOAT_IEEE };
 
 const struct minifloat *decode_format(const struct type *type)
@@ -65,7 +65,7 @@ const char *decode_name(struct bind *bind, const struct type *type)
                         format->bias < 0 ? "m" : "", abs(format->bias));
 }
 
-/* Moving bits must not need a subnormal float on the way. */
+/* Moving bits must not go through a subnormal float. */
 static bool is_within_f32(const struct minifloat *format)
 {
     return 1 - format->bias - format->mantissa_bits >= -126;
@@ -83,7 +83,7 @@ static float number_of(const struct type *type, int code)
     return minifloat_decode(type_minifloat(type), (unsigned)code);
 }
 
-/* The numbers of all codes, in lines. */
+/* All values, as lines of text. */
 static const char *table_text(struct bind *bind, const struct type *type)
 {
     struct str out = { .arena = bind->arena };
@@ -141,7 +141,7 @@ static void set_trick_keys(const struct type *type, struct keys *keys)
     keys_set_int(keys, "greatest", (int)minifloat_encode(format, INFINITY, true));
 }
 
-/* The function from a code to its number. */
+/* The function from one value to f32. */
 const char *decode_function(struct bind *bind, const struct type *type)
 {
     const char *name = arena_printf(bind->arena, "%s_to_f32", decode_name(bind, type));
@@ -253,8 +253,7 @@ const char *decode_of_loaded(struct bind *bind, const struct type *type)
     return decode_of_bytes(bind, type);
 }
 
-/* Codes of half a byte and of 6 bits that lanes take apart; on machines without vectors, a table is
- * as fast. */
+/* 4- and 6-bit formats that vector code unpacks; without vectors, a table is as fast. */
 static bool has_lanes(const struct bind *bind, const struct type *type)
 {
     const int bits = type_packed_bits(type);
@@ -285,7 +284,7 @@ static const char *lanes_function(struct bind *bind, const struct type *type)
     return "i4_of_nibbles";
 }
 
-/* How vectors of codes are decoded: the text before and behind the address of the first. */
+/* The text before and behind the address of a vector of values. */
 static void set_vector_keys(struct bind *bind, const struct type *type, bool raised, bool vectors,
                             struct keys *keys)
 {
@@ -351,7 +350,7 @@ const char *decode_unpack_weight(struct bind *bind, const struct value *weight)
     return unpack_function(bind, &weight->type, halves_are_raised(bind->machine, weight));
 }
 
-/* Whether the bits of the finite codes of a byte are those of halves, of another bias. */
+/* Whether the format's finite values have the bits of f16 with another bias. */
 static bool are_halves(const struct minifloat *format)
 {
     const bool fits =

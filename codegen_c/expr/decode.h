@@ -1,60 +1,57 @@
-/* decode.h - numbers that are stored as something smaller than f32: the helpers that decode them.
+/* decode.h - dequantising helpers for values stored in fewer bits than f32.
  *
- * Minifloats (AFP included) have a function NAME_to_f32: bits are moved on processors with vectors,
- * a table of all codes is read on others (a third of the instructions on a Cortex-M4), and always
- * for formats of less than 8 bits. f16 is decoded by bits or by the processor (weights: halves.h),
- * bf16 and integers are converted. */
+ * Each minifloat format (AFP included) has a function NAME_to_f32. On CPUs with vectors it moves
+ * bits. On others, and always for formats of less than 8 bits, it reads a table of all values: a
+ * third of the instructions on a Cortex-M4. f16 is converted by moving bits or by the CPU (weights:
+ * halves.h); bf16 and integers are cast. */
 #ifndef CODEGEN_C_EXPR_DECODE_H
 #define CODEGEN_C_EXPR_DECODE_H
 
 #include "codegen_c/core/kernel.h"
 
-/* The name of the format, as a part of C names: "f8e4m3", "afp_4_3_m2", "bf16". */
+/* The format's name in C identifiers: "f8e4m3", "afp_4_3_m2", "bf16". */
 const char *decode_name(struct bind *bind, const struct type *type);
 
-/* The row of the codec of a float that is smaller than f32, f16 included; NULL for bf16 and
- * integers. */
+/* The codec of a float narrower than f32, f16 included; NULL for bf16 and integers. */
 const struct minifloat *decode_format(const struct type *type);
 
-/* Whether numbers of this type are smaller than f32 and can be decoded: f16, bf16, i8, i4,
- * minifloats whose codec is known. */
+/* Whether the type is narrower than f32 and there is a dequantising helper: f16, bf16, i8, i4,
+ * minifloats with a known codec. */
 bool decode_takes(const struct type *type);
 
-/* Element i of an array of such a type, one code in each element (u8 for codes of less than 8
- * bits), or of f32. */
+/* Element i of an array of such a type (one value per element; u8 for formats of less than 8 bits),
+ * or of f32, as f32. */
 float decode_number(const struct type *type, const void *data, int64_t i);
 
-/* Whether all numbers of a constant of such a type are finite. */
+/* Whether all values of such a constant are finite. */
 bool decode_are_finite(const struct value *constant);
 
-/* The name of the function from a code of a minifloat (f16, bf16, i4) to its number, for which it
- * asks. */
+/* Requests the function from one minifloat, f16, bf16 or i4 value to f32; returns its name. */
 const char *decode_function(struct bind *bind, const struct type *type);
 
-/* Sets two keys to the text before and behind a code in memory, one per element: "f8e4m3_to_f32("
- * and ")"; to nothing for other types. */
+/* Sets two keys to the text before and behind a value in memory: "f8e4m3_to_f32(" and ")"; to ""
+ * for types that need none. */
 void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got);
 
-/* The function that decodes many codes of an array that bind_codes made:
- * unpack_NAME(codes, first, n, numbers); and that of an array of a constant's codes, which may be
- * raised (halves.h). */
+/* The function unpack_NAME(codes, first, n, numbers) that dequantises n values of an array made by
+ * bind_codes. decode_unpack_weight: for a constant's array, which may be raised (halves.h). */
 const char *decode_unpack(struct bind *bind, const struct type *type);
 const char *decode_unpack_weight(struct bind *bind, const struct value *weight);
 
-/* Whether that function decodes a vector at a time: of floats of a byte, on a PC. */
+/* Whether that function dequantises a vector at a time: 8-bit floats on a PC. */
 bool decode_has_vectors(const struct bind *bind, const struct type *type);
 
-/* Then, of a vector: f8e4m3_of_bytes(load_bytes(&code)), where load_bytes is asked for as well; and
- * the same function for lanes that come otherwise. */
+/* If so: the expression of one vector, f8e4m3_of_bytes(load_bytes(&code)), load_bytes requested as
+ * well; and the function alone, for lanes from elsewhere. */
 const char *decode_of_loaded(struct bind *bind, const struct type *type);
 const char *decode_of_bytes(struct bind *bind, const struct type *type);
 
-/* The function that decodes panels of weights for tiles, and divides them by the scales of their
- * channels: unpack_panel_NAME(codes, first, len, width, scale, numbers). */
+/* The function unpack_panel_NAME(codes, first, len, width, scale, numbers) that dequantises packed
+ * weights for a microkernel and divides by their channels' scales. */
 const char *decode_unpack_panel(struct bind *bind, const struct value *weight);
 
-/* Asks for load_bytes or store_bytes: bytes in the lanes of a vector_u32; or for vector_u32 alone.
- */
+/* Requests load_bytes or store_bytes (bytes from and to the lanes of a vector_u32), or vector_u32
+ * alone. */
 void bind_bytes_helper(struct bind *bind, const char *name);
 
 #endif

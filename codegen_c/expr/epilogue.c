@@ -1,8 +1,8 @@
 /* epilogue.c - the element-wise nodes of a region as C statements inside a kernel's loop nest.
  *
- * method   one `const` variable per node, in order; operands are read where they are used, uniform
- *          constants stand there as numbers; of several channels at a time the same text,
- *          with vectors as variables and the helpers for them (lanes.h) */
+ * method   one `const` variable per node, in order. Operands are read where they are used; uniform
+ *          constants are literals. For several channels at a time the text is the same, with vector
+ *          variables and vector helpers (lanes.h) */
 #include "codegen_c/expr/epilogue.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ static bool expression_is_name(const char *expression)
     return expression_is_primary(expression) && !strpbrk(expression, "[(");
 }
 
-/* "x" of "x[i]", "w" for a constant's array. */
+/* The stem of a variable's name: "x" for "x[i]", "w" for a constant's array. */
 static const char *stem_of(struct arena *arena, const struct value *value, const char *expression)
 {
     size_t n = 0;
@@ -48,7 +48,7 @@ static const char *short_name(enum op op)
     return dot ? dot + 1 : op_name(op);
 }
 
-/* copy, and what has no effect on this element type, needs no variable. */
+/* copy, and operators without effect on this type, need no variable. */
 static bool text_is_operand(const char *text, const char *operand)
 {
     return operand && strcmp(text, operand) == 0;
@@ -59,7 +59,7 @@ static bool is_result(const struct epilogue *e, const struct node *node)
     return node->outputs[0] == e->bind->region->fn->ret->inputs[0];
 }
 
-/* Whether the text of a node asks only whether this operand is 0, or converts it by a cast. */
+/* Whether a node's text only compares this operand with 0, or casts it. */
 static bool takes_any_width(const struct node *node, int input)
 {
     switch (node->op) {
@@ -73,9 +73,8 @@ static bool takes_any_width(const struct node *node, int input)
     }
 }
 
-/* What is true or false between nodes is an int: a byte beside floats takes vectors of four times
- * as many lanes, for which compilers find no code (gcc 12: 186 us in place of 14 for 200704
- * numbers). */
+/* The C type of a variable. Booleans between nodes are int: bytes beside floats need vectors of
+ * four times as many lanes, for which compilers have no code (gcc 12: 13 times slower). */
 static const char *variable_type(const struct epilogue *e, const struct node *node)
 {
     const struct value *value = node->outputs[0];
@@ -95,7 +94,7 @@ static bool add_node(struct epilogue *e, const struct node *node)
     const char *operands[SCALAR_OPERANDS] = { 0 };
     const char *needs, *text = scalar_text(bind->arena, node, &needs);
 
-    if (!text) /* scalar_accepts said otherwise */
+    if (!text) /* scalar_accepts has excluded this */
         return diag_error(bind->ctx, DIAG_INTERNAL, node_origin(node), "no C text for %s",
                           op_name(node->op));
     if (e->position->lanes) {

@@ -1,12 +1,11 @@
-/* epilogue_lanes.c - whether the element-wise nodes of a region can be written for several channels
- * at a time. */
+/* epilogue_lanes.c - whether a region's epilogue can be written for several channels at a time. */
 #include "codegen_c/expr/epilogue.h"
 
 #include <string.h>
 
 #include "relay_ir/ops/qnn.h"
 
-/* Whether an operand's elements lie side by side as those of the result do, or as its channels. */
+/* Whether an operand runs along with the result's elements, or with its channels. */
 static bool goes_along(struct epilogue *e, const struct node *node, int input)
 {
     const struct type *result = &e->bind->region->fn->ret->inputs[0]->type;
@@ -23,7 +22,7 @@ static bool goes_along(struct epilogue *e, const struct node *node, int input)
     return beside == OPERAND_ALONG || beside == OPERAND_CHANNEL;
 }
 
-/* Bytes that become numbers of 32 bits, as which lanes hold them anyway. */
+/* A cast from 8 to 32 bits, which lanes hold anyway. */
 static bool widens_bytes(const struct node *node)
 {
     const enum dtype from = node->inputs[0]->type.dtype;

@@ -1,5 +1,5 @@
-/* epilogue_operand.c - what an element-wise node reads at a position, as C: an element of an array,
- * a number, the tables of integers. */
+/* epilogue_operand.c - the operands of element-wise nodes as C: array elements, literals, tables of
+ * integers. */
 #include "codegen_c/expr/epilogue.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ const char *epilogue_index(struct epilogue *e, const struct value *value, int ax
     return operand_index(e->bind->arena, &operand, &region->fn->ret->inputs[0]->type, at);
 }
 
-/* 64-bit integers are compared exactly only while a double holds them. */
+/* A double compares 64-bit integers exactly only up to 2^53. */
 const char *epilogue_literal(struct bind *bind, const struct value *value)
 {
     double number;
@@ -44,7 +44,7 @@ int epilogue_axis(const struct node *node, int input)
                                                  : qnn_vector_axis(node, input);
 }
 
-/* `role` is what a variable would be called. */
+/* `role`: the stem of a variable's name. */
 static const char *read_at(struct epilogue *e, struct value *value, const char *index,
                            const char *role)
 {
@@ -78,7 +78,7 @@ const char *epilogue_operand(struct epilogue *e, const struct node *node, int in
                    node->op == OP_BIAS_ADD ? "bias" : "operand");
 }
 
-/* The table of a qnn.lut, and which row of it. */
+/* The table of a qnn.lut, and the index of its row. */
 static void read_lut(struct epilogue *e, const struct node *node, const char **operands)
 {
     struct arena *arena = e->bind->arena;

@@ -1,5 +1,5 @@
-/* epilogue_rows.c - rows of results: codes that are read along are decoded before the loop over the
- * elements, those of the result are made behind it, both by vectors (codec.h). */
+/* epilogue_rows.c - epilogues of rows of results, by vectors (codec.h): quantised operands are
+ * dequantised before the loop over the row's elements, results are quantised after it. */
 #include "codegen_c/expr/epilogue.h"
 
 #include <ctype.h>
@@ -8,8 +8,8 @@
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/decode.h"
 
-/* Whether an operand's elements lie side by side as those of the result do: then a row of codes is
- * decoded before the loop. Sets *at to where it begins. */
+/* Whether an operand runs along with the result's row, so that a row of it can be dequantised
+ * before the loop. Sets *at to the row's start. */
 static bool lies_in_rows(struct epilogue *e, const struct value *value, const char **at)
 {
     const struct operand operand = operand_of(e->bind->region, value);
@@ -47,7 +47,7 @@ const char *epilogue_decode_row(struct epilogue *e, const struct node *node, con
     return arena_printf(arena, "%.*s$a%s", (int)(found - text), text, found + strlen(decode));
 }
 
-/* Whether `text` is "FUNCTION(...)" to its end. */
+/* Whether `text` is one call, "FUNCTION(...)". */
 static bool is_call(const char *text)
 {
     int depth = 0;
@@ -60,9 +60,9 @@ static bool is_call(const char *text)
     return false;
 }
 
-/* If the last variable is the result, "const uint8_t cast_4 = f32_to_f8e4m3(NUMBER);": takes it off
- * the text, sets *number and *encoder and returns statements that encode a row of them; else NULL.
- */
+/* If the last variable is the quantised result, "const uint8_t cast_4 = f32_to_f8e4m3(NUMBER);":
+ * removes it from the text, sets *number and *encoder and returns statements that quantise a row of
+ * them; else NULL. */
 static const char *take_encoder(struct epilogue *e, const char **number, const char **encoder)
 {
     struct arena *arena = e->bind->arena;
@@ -93,7 +93,7 @@ static const char *take_encoder(struct epilogue *e, const char **number, const c
     return pack;
 }
 
-/* Whether the name stands in the text. */
+/* Whether the text contains the name as a word. */
 static bool has_word(const char *text, const char *word)
 {
     for (const char *at = text; (at = strstr(at, word)); at++)

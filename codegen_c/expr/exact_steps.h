@@ -4,13 +4,13 @@
 
 #include "codegen_c/core/kernel.h"
 
-/* The table in generated C of what codes of the anchor's input stand for, in steps; and `key` set
- * to it. */
+/* exact_steps_table: the table in generated C from values of the anchor's input to their integers,
+ * in steps of the format. bind_steps sets `key` to it. */
 const char *exact_steps_table(struct bind *bind, int input);
 void bind_steps(struct bind *bind, const char *key, int input);
 
-/* The function of generated C, fn(steps, codes, with, n), for the sum of n products of the steps of
- * codes of w with numbers of i32, at most `most`. */
+/* The function fn(steps, codes, with, n) of generated C: the sum of n products of the integers of
+ * w's values with i32 numbers of at most `most`. */
 const char *exact_dot(struct bind *bind, const struct minifloat *w, int64_t most);
 
 #endif

@@ -9,12 +9,11 @@
 enum {
     MAGNITUDE = 0x7FFF,
     MANTISSA_BITS = 10,
-    RAISE = 10,              /* by this power of two: the least half, 2^-24, becomes 2^-14 */
-    END_OF_RAISED = 21 << 10 /* the code of 64, the least that would become infinite */
+    RAISE = 10,              /* power of two: the least f16 value, 2^-24, becomes 2^-14 */
+    END_OF_RAISED = 21 << 10 /* the bits of 64, the least value that would become infinite */
 };
 
-/* Whether C for this machine has instructions that convert vectors of halves, subnormal ones as
- * well. */
+/* Whether the CPU has vector conversions of f16, subnormals included. */
 static bool converts_halves(const struct machine *machine)
 {
     return machine->arch == ARCH_AARCH64 || (machine->arch == ARCH_X86_64 && machine->lanes >= 8);
@@ -22,7 +21,7 @@ static bool converts_halves(const struct machine *machine)
 
 static uint16_t code_at(const struct value *weight, int64_t i)
 {
-    uint16_t code; /* payloads may lie anywhere */
+    uint16_t code; /* payloads may be unaligned */
 
     memcpy(&code, (const char *)weight->data + (size_t)i * sizeof code, sizeof code);
     return code;
@@ -39,8 +38,8 @@ bool halves_are_raised(const struct machine *machine, const struct value *weight
     return true;
 }
 
-/* The code of 2^RAISE times a number below 64: the exponent grows; of a subnormal number, which has
- * the least, the mantissa is brought up to 1 first. */
+/* The bits of 2^RAISE times a value below 64: the exponent grows; a subnormal is normalised
+ * first. */
 static uint16_t raised(uint16_t code)
 {
     const int sign = code & ~MAGNITUDE;

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* X of "($t)clamp_int(X, least, most)", limits of the result's type: vectors are clamped as they
- * are stored. */
+/* X of "($t)clamp_int(X, least, most)" with the limits of the result's type: vector stores
+ * saturate. */
 static const char *without_clamp(struct arena *arena, const char *text)
 {
     static const char *const clamps[] = { "($t)clamp_int(", "($t)saturate_int(" };
@@ -99,7 +99,7 @@ void bind_lanes(struct bind *bind, int n)
     bind_new_helper(bind, name, "templates/helpers/lanes_i32.c.tmpl", &keys);
 }
 
-/* Few networks have such factors: the function stands in their files only. */
+/* Its own helper: few networks need it. */
 static void bind_requantize_any(struct bind *bind, int n)
 {
     const char *name = arena_printf(bind->arena, "i32x%d_requantized_any", n);
@@ -113,7 +113,7 @@ static void bind_requantize_any(struct bind *bind, int n)
     bind_new_helper(bind, name, "templates/helpers/lanes_requantize_any.c.tmpl", &keys);
 }
 
-/* Rounding "onnx". */
+/* For rounding "onnx". */
 static void bind_requantize_even(struct bind *bind, int n)
 {
     const char *name = arena_printf(bind->arena, "i32x%d_requantized_even", n);

@@ -60,7 +60,7 @@ bool takes_operands(const struct region *region, const char **why)
     return takes_data(region, why) && takes_weight(region, why) && takes_sizes(region, why);
 }
 
-/* Flags that not every template asks for. */
+/* A flag that not every template reads. */
 static void offer_flag(struct bind *bind, const char *key, bool on)
 {
     keys_offer(bind->keys, key, on ? "1" : "");
@@ -91,7 +91,7 @@ void bind_number_helper(struct bind *bind, const char *stem)
                 arena_printf(bind->arena, "%s_%s", stem, dtype_name(computed_in(bind->region))));
 }
 
-/* An empty sum still has its patch, of no length: the parameter must be there. */
+/* An empty sum still has a patch, of length 0: the parameter must exist. */
 void bind_scratch_numbers(struct bind *bind, int64_t n)
 {
     bind_scratch(bind, (size_t)(n > 0 ? n : 1) * dtype_bytes(computed_in(bind->region)));
@@ -141,7 +141,7 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
     }
     bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
     bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
-    bind_int(bind, "chunk", blocks_chunk(&value->type, panels));
+    bind_int(bind, "chunk", blocks_kc(&value->type, panels));
     if (blocks)
         bind_blocks_of_panels(bind, value, panels);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { RAGGED = 4 /* rows that are always there side by side: a tile of scalars */ };
+enum { RAGGED = 4 /* rows that every block has: a scalar tile */ };
 
 int64_t panels_rows(const struct panels *p)
 {
@@ -19,7 +19,7 @@ int64_t panels_last_width(const struct panels *p)
     return left ? left : p->width;
 }
 
-/* The shape in C: of ragged panels a row. */
+/* The shape in C; ragged panels are a flat array. */
 static void set_shape(const struct panels *p, struct type *type)
 {
     const int64_t rows = panels_rows(p);

@@ -1,4 +1,5 @@
-/* prologue.c - reading the anchor's inputs: as they are, or decoded (relay_ir/region.h). */
+/* prologue.c - reads of the anchor's inputs: as they are stored, or dequantised
+ * (relay_ir/region.h). */
 #include <string.h>
 
 #include "codegen_c/core/state.h"
@@ -11,7 +12,7 @@ struct value *anchor_source(const struct region *region, int i)
     return decoder ? decoder->inputs[0] : region->anchor->inputs[i];
 }
 
-/* The decoder's text around the element that it reads: what stands in front of it, and behind. */
+/* The decoder's text before and behind the element that it reads. */
 static void decoder_text(struct bind *bind, const struct node *decoder, const char **get,
                          const char **got)
 {

@@ -1,4 +1,4 @@
-/* scalar.c - see scalar.h; the meaning of every operator is that of relay_ir/ops. */
+/* scalar.c - see scalar.h; the arithmetic is that of relay_ir/ops. */
 #include "codegen_c/expr/scalar.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "codegen_c/expr/scalar_qnn.h"
 #include "codegen_c/text/literal.h"
 
-/* The element types that rows are for. */
+/* Element types of rows. */
 enum {
     F32 = 1 << 30,
     F64 = 1 << 29,
@@ -35,7 +35,7 @@ static const struct scalar_row {
 #undef SCALAR
 };
 
-/* The element type that decides: a `where` selects between values of its own type. */
+/* The element type that selects the row; a `where` selects between values of its own type. */
 static enum dtype operand_type(const struct node *node)
 {
     return node->inputs[node->op == OP_WHERE ? 1 : 0]->type.dtype;
@@ -89,7 +89,7 @@ static const char *plain_cast_text(struct arena *arena, enum dtype from, enum dt
                         ldexp(1, bits) - 1, end);
 }
 
-/* Whether every number of the type is an f32, so that a detour over it rounds nothing. */
+/* Whether f32 holds every value of the type, so that going through it rounds nothing. */
 static bool fits_f32(enum dtype dtype)
 {
     return dtype == DTYPE_F32 || (!dtype_is_float(dtype) && dtype_bytes(dtype) <= 2);
@@ -110,8 +110,8 @@ const char *scalar_encoded(struct arena *arena, const struct type *to, const cha
     return *needs ? arena_printf(arena, "%s(%s)", *needs, operand) : NULL;
 }
 
-/* A number as an f32 that rounds to fewer digits as the number itself does; NULL: integers of 64
- * bits, which are no doubles either. */
+/* A value as an f32 that rounds to fewer bits as the value itself does; NULL for 64-bit integers,
+ * which double does not hold. */
 static const char *narrow_text(struct arena *arena, enum dtype from, const char *operand,
                                const char **needs)
 {
@@ -129,7 +129,7 @@ static bool has_codec(enum dtype dtype)
     return dtype_kind(dtype) == KIND_MINIFLOAT || dtype_is_half(dtype);
 }
 
-/* Small floats have no arithmetic in C: their numbers are f32 in between. */
+/* Casts of minifloats, which go through f32. */
 static const char *cast_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const struct type *from = &node->inputs[0]->type, *to = &node->outputs[0]->type;
@@ -158,7 +158,7 @@ static bool is_signed(enum dtype dtype)
     return dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
 }
 
-/* Numbers of an integer type lie within these bounds anyway. */
+/* The bounds of an integer type. */
 static double least_of(enum dtype dtype)
 {
     const int bits = dtype_packed_bits(dtype);
@@ -180,7 +180,7 @@ static const char *clip_whole_text(struct arena *arena, enum dtype dtype, double
     const char *high = literal_of_number(arena, dtype, most, &math);
     const bool has_least = least > least_of(dtype), has_most = most < most_of(dtype);
 
-    if (least >= most_of(dtype) || most <= least_of(dtype)) /* nothing but one number is left */
+    if (least >= most_of(dtype) || most <= least_of(dtype)) /* one value is left */
         return arena_printf(arena, "((void)$a, %s)", most <= least_of(dtype) ? high : low);
     if (has_least && has_most)
         return arena_printf(arena, "$a < %s ? %s : $a > %s ? %s : $a", low, low, high, high);
@@ -189,7 +189,7 @@ static const char *clip_whole_text(struct arena *arena, enum dtype dtype, double
     return has_most ? arena_printf(arena, "$a > %s ? %s : $a", high, high) : "$a";
 }
 
-/* Bounds that are none are left out; the upper one wins when they cross. */
+/* Absent bounds are left out; the upper one wins if they cross. */
 static const char *clip_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype dtype = operand_type(node);
@@ -240,7 +240,7 @@ static const char *isinf_text(const struct node *node, const char **needs)
     return negative ? "$a < 0.0$f && isinf($a)" : "$a > 0.0$f && isinf($a)";
 }
 
-/* In double: its parameters need not be whole. */
+/* In double: the parameters may be fractions. */
 static const char *whole_shrink_text(struct arena *arena, const struct node *node,
                                      const char **needs)
 {
@@ -293,7 +293,7 @@ int scalar_count(const char *text, char letter)
     return n;
 }
 
-/* What a placeholder other than an operand stands for. */
+/* The text of a placeholder that is not an operand. */
 static const char *placeholder(struct bind *bind, const struct node *node, char letter)
 {
     const enum dtype dtype = operand_type(node);
@@ -364,7 +364,7 @@ const char *scalar_needs_without(struct arena *arena, const char *needs, const c
     return str_text(&out);
 }
 
-/* Weights of products are decoded: their kernels say what they take. */
+/* Weights of products are dequantised by their kernels, which say what they take. */
 static bool is_weight(const struct region *region, const struct node *node, int i)
 {
     return node == region->anchor && i == 1 && node->n_inputs == 2 &&

@@ -53,7 +53,7 @@ struct exact_factor exact_channel_factor(const struct node *node, int64_t channe
                                real_of(node, 1, n == 1 ? 0 : channel), real_of(node, 3, 0));
 }
 
-/* Whether all channels have one factor. */
+/* Whether all channels share one factor. */
 static bool one_factor(const struct node *node)
 {
     const int64_t n = type_elements(&node->inputs[1]->type);
@@ -86,7 +86,7 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
 
 enum { A_SCALE = 2, B_SCALE = 4, OUT_SCALE = 6 };
 
-/* The steps of an operand: of "$a" or "$b". */
+/* An operand, "$a" or "$b", in steps of its format. */
 static const char *steps_text(struct arena *arena, const char *operand,
                               const struct minifloat *format)
 {

@@ -1,8 +1,8 @@
 /* scalar_qnn.c - see scalar_qnn.h; the arithmetic is that of relay_ir/ops/qnn.c and fixed_point.c.
  *
- * method   scales become multipliers and shifts here, at compile time; those of quantize and
- *          dequantize stay floats, and may be computed by the model; so does the factor of a
- *          requantize that is rounded as ONNX has it */
+ * method   scales become multipliers and shifts at compile time. The scales of quantize and
+ *          dequantize stay floats and may be computed at run time; so does the factor of a
+ *          requantize with ONNX rounding */
 #include "codegen_c/expr/scalar_qnn.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "codegen_c/text/literal.h"
 #include "relay_ir/ops/qnn.h"
 
-/* Whether the value is one number everywhere, and known. */
+/* Whether the value is a constant with equal elements. */
 static bool is_known(const struct value *value, int64_t *number)
 {
     double real;
@@ -66,7 +66,7 @@ static const char *centred(struct arena *arena, const char *x, int64_t zero)
 }
 
 /* x / scale, rounded once. The reciprocal of a power of two is exact, so that x times it is the
- * same number. */
+ * same. */
 static const char *quotient_text(struct arena *arena, const struct value *scale)
 {
     double number, reciprocal;
@@ -127,7 +127,7 @@ static const char *dequantize_text(struct arena *arena, const struct node *node,
     return arena_printf(arena, one ? "(float)%s" : "(float)%s * $b", x);
 }
 
-/* saturate(x + zero) as an element of the result's type. */
+/* saturate(x + zero), in the result's type. */
 static const char *saturated(struct arena *arena, const struct node *node, const char *x,
                              int64_t zero)
 {
@@ -147,8 +147,7 @@ static const char *scaled(struct arena *arena, const char *helper, const char *x
                         factor.shift);
 }
 
-/* Whether requantize_down, in 32 bits, computes this: x and what becomes of it have to fit as well.
- */
+/* Whether requantize_down computes this in 32 bits, for any x. */
 static bool goes_down(struct fixed_point factor)
 {
     return factor.shift < 0 && factor.shift >= -31;
@@ -166,12 +165,12 @@ static struct fixed_point requantize_factor(const struct node *node, int64_t cha
         return (struct fixed_point){ exact.multiplier, exact.shift };
     }
     factor = fixed_point_of(real_of(in_scale, at) / real_of(node->inputs[3], 0));
-    if (factor.multiplier == 0) /* with any shift: with one that requantize_down takes */
+    if (factor.multiplier == 0) /* any shift will do: one that requantize_down takes */
         factor.shift = -1;
     return factor;
 }
 
-/* The same of rounding "onnx". */
+/* The same for rounding "onnx". */
 static float onnx_factor(const struct node *node, int64_t channel)
 {
     const struct value *in_scale = node->inputs[1];
@@ -190,7 +189,7 @@ static bool one_onnx_factor(const struct node *node)
     return n > 0;
 }
 
-/* Whether all channels have one factor. */
+/* Whether all channels share one factor. */
 static bool one_factor(const struct node *node)
 {
     const int64_t n = type_elements(&node->inputs[1]->type);
@@ -205,8 +204,8 @@ static bool one_factor(const struct node *node)
     return true;
 }
 
-/* Whether 32 bits hold x and all that becomes of it, and a zero point added to that: of an
- * accumulator without one, and factors below 1/2. */
+/* Whether 32 bits hold x, all intermediates and the zero point: an accumulator without a zero
+ * point, and factors below 1/2. */
 static bool stays_small(const struct node *node, int64_t in_zero)
 {
     const int64_t n = type_elements(&node->inputs[1]->type);
@@ -219,7 +218,7 @@ static bool stays_small(const struct node *node, int64_t in_zero)
     return true;
 }
 
-/* That has 8 bits. */
+/* Whether the value was cast from 8 bits. */
 static bool was_byte(const struct value *value)
 {
     return value->def && value->def->op == OP_CAST &&
@@ -251,7 +250,7 @@ bool requantizes_from_0(const struct node *node)
            out_zero == least_of(node->outputs[0]->type.dtype);
 }
 
-/* clamp(x + zero) as an element of the result's type; 32 bits hold all of it. */
+/* clamp(x + zero), in the result's type; it fits 32 bits. */
 static const char *clamped(struct arena *arena, const struct node *node, const char *x,
                            int64_t zero)
 {
@@ -261,7 +260,7 @@ static const char *clamped(struct arena *arena, const struct node *node, const c
                         least_of(dtype), most_of(dtype));
 }
 
-/* As below, in 32 bits. */
+/* As requantize_text, in 32 bits. */
 static const char *requantize_down_text(struct arena *arena, const struct node *node,
                                         int64_t out_zero, const char **needs)
 {
@@ -309,7 +308,7 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
     return saturated(arena, node, y, out_zero);
 }
 
-/* Of rounding "onnx". */
+/* The table of factors for rounding "onnx". */
 static void factor_table(struct bind *bind, const struct node *node, struct value **table)
 {
     const int64_t n = type_elements(&node->inputs[1]->type);
@@ -347,7 +346,7 @@ void qnn_tables(struct bind *bind, const struct node *node, struct value *tables
     tables[1] = constant_new(fn, arena_printf(bind->arena, "%s_shift", name), &shift, shifts);
 }
 
-/* What add and mul have; false when not all of it is known. */
+/* The constants of add and mul; false if some are unknown. */
 struct binary {
     double a_scale, b_scale, out_scale;
     int64_t a_zero, b_zero, out_zero;
@@ -365,8 +364,8 @@ static bool binary_of(const struct node *node, struct binary *out)
            is_known(node->inputs[7], &out->out_zero);
 }
 
-/* An operand of 8 bits in the sum's scale: a number below 2^8, times 2^shift, times the factor. Of
- * the operand with the greater scale that is 1/2, so that nothing is to be rounded. */
+/* An 8-bit operand in the sum's scale: times 2^shift times the factor. The operand with the larger
+ * scale has the factor 1/2, so that nothing is rounded. */
 static const char *addend(struct arena *arena, const char *x, struct fixed_point factor, int shift)
 {
     if (factor.multiplier == 1 << 30 && factor.shift == 0)
@@ -448,7 +447,7 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     a = centred(arena, "$a", binary.a_zero);
     b = centred(arena, "$b", binary.b_zero);
     product = arena_printf(arena, "%s%s * %s", wide ? "(int64_t)" : "", a, b);
-    if (!wide && goes_down(factor)) { /* of less than 2^16 */
+    if (!wide && goes_down(factor)) { /* below 2^16 */
         *needs = "requantize_down clamp_int";
         return clamped(arena, node, scaled(arena, "requantize_down", product, factor),
                        binary.out_zero);
@@ -457,7 +456,7 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     return saturated(arena, node, scaled(arena, "requantize", product, factor), binary.out_zero);
 }
 
-/* By 16 bits. */
+/* With 16-bit operands. */
 static const char *quotient_of_steps_text(struct arena *arena, const struct node *node,
                                           const struct binary *binary, const char **needs)
 {
@@ -470,7 +469,7 @@ static const char *quotient_of_steps_text(struct arena *arena, const struct node
                      arena_printf(arena, "quotient_of_steps(%s, %s, %" PRId32 ", %d)",
                                   plus(arena, "$a", -binary->a_zero),
                                   plus(arena, "$b", -binary->b_zero), factor.multiplier,
-                                  shift < 63 ? shift : 63), /* beyond: 0, as of 63 */
+                                  shift < 63 ? shift : 63), /* larger shifts give 0, as does 63 */
                      binary->out_zero);
 }
 
@@ -493,7 +492,7 @@ static const char *div_text(struct arena *arena, const struct node *node, const 
                      binary.out_zero);
 }
 
-/* $A is the array, $B the row of the channel, with a " + " behind it, or nothing. */
+/* $A: the table; $B: the channel's row and " + ", or nothing. */
 static const char *lut_text(struct arena *arena, const struct node *node)
 {
     const int64_t least = least_of(node->inputs[0]->type.dtype);
@@ -501,7 +500,7 @@ static const char *lut_text(struct arena *arena, const struct node *node)
     return least == 0 ? "$A[$B$a]" : arena_printf(arena, "$A[$B$a + %" PRId64 "]", -least);
 }
 
-/* $A is the array of starts, $B that of lines. */
+/* $A: the starts of segments; $B: their lines. */
 static const char *pwl_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const int64_t least = least_of(node->inputs[0]->type.dtype);

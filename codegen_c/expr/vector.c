@@ -43,7 +43,7 @@ int64_t row_chunk(int64_t n, int64_t most)
     return n;
 }
 
-/* Numbers one by one. */
+/* Single floats. */
 static struct row_vector single_float(struct bind *bind)
 {
     if (sums_are_fused(bind))

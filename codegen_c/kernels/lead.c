@@ -1,4 +1,5 @@
-/* lead.c - see lead.h; and the leads of the kernels, whose templates show the order. */
+/* lead.c - see lead.h; and the overlap distances of the kernels, whose templates show the order of
+ * loops. */
 #include "codegen_c/core/lead.h"
 
 #include "codegen_c/core/anchor.h"
@@ -17,10 +18,10 @@
 
 enum {
     LINE = 64, /* bytes */
-    STEP = 16  /* of places in the arena (PLAN_ALIGN): a divisor of leads that are exact */
+    STEP = 16  /* offsets in the arena (PLAN_ALIGN): divides exact distances */
 };
 
-/* The first input position along a dim that window o, or a later one, reads. */
+/* The first input coordinate along a dim that window o, or a later one, reads. */
 static int64_t first_read(const struct window *w, int dim, int64_t o)
 {
     const int64_t at = o * w->stride[dim] - w->pad[dim];
@@ -28,8 +29,8 @@ static int64_t first_read(const struct window *w, int dim, int64_t o)
     return at > 0 ? at : 0;
 }
 
-/* The first input position that output position f, or a later one, reads: of volumes, where the
- * plane begins. */
+/* The first input pixel that output pixel f, or a later one, reads; of volumes, the first of its
+ * plane. */
 static int64_t first_needed(const struct window *w, int64_t f)
 {
     const int64_t column = f % w->out[2], row = f / w->out[2] % w->out[1];
@@ -66,8 +67,8 @@ size_t lead_of_windows(const struct region *region, const struct window *w, int6
     return (size_t)lead;
 }
 
-/* The same where everything under the windows of some positions is read before any of these is
- * written, and nothing of it later: positions in groups of a multiple of `step`. */
+/* The same if everything under the windows of a group of pixels is read before any of these is
+ * written, and nothing of it later. Groups are multiples of `step` pixels. */
 static size_t lead_of_copies(const struct region *region, const struct window *w, int64_t step)
 {
     const int64_t x_pixel = w->in_c * (int64_t)element_bytes(anchor_source(region, 0));
@@ -83,9 +84,8 @@ static size_t lead_of_copies(const struct region *region, const struct window *w
     return (size_t)lead;
 }
 
-/* Whether what is written is behind all that is still to be read, pixel over pixel of the same
- * size, when columns go down `rows` rows from `row` on, one column after the other, or a few
- * together. */
+/* Whether writes stay behind all reads still to come, for pixels of equal size in x and y, if
+ * columns go down `rows` rows from `row` on, one column after the other or a few together. */
 static bool strip_lies_over(const struct window *w, int64_t row, int64_t rows)
 {
     for (int64_t end = 1; end <= w->out[2]; end++) {
@@ -98,8 +98,8 @@ static bool strip_lies_over(const struct window *w, int64_t row, int64_t rows)
     return true;
 }
 
-/* Whether the result may lie right over x: row by row, or, doubling, as many rows at a time as
- * there are above. */
+/* Whether y may begin where x does: row by row, or, `doubling`, as many rows at a time as there are
+ * above. */
 static bool lies_over(const struct window *w, bool doubling)
 {
     for (int64_t row = 0, rows; row < w->out[1]; row += rows) {
@@ -117,11 +117,9 @@ static bool is_last(const struct window *w)
     return w->channels_last && w->out_channels_last && w->batch == 1;
 }
 
-/* --- kernel.leads of each kernel ----------------------------------------------------------------
- */
+/* --- kernel.leads of each kernel -------------------------------------------------------------- */
 
-/* Whether every tile would wait for all weights, where the third cache is far: 2.3 times as long
- * for 3 taps of 512 to 512 channels at 1599 positions (wav2vec 2.0, Intel VM). */
+/* Whether every tile would wait for all weights, as the L3 is slow (docs/lab/kernels.md). */
 static bool weights_are_far(const struct region *region, const struct window *w)
 {
     const int64_t n = w->out_c * w->in_c / w->groups * window_k_len(w);
@@ -129,20 +127,20 @@ static bool weights_are_far(const struct region *region, const struct window *w)
     return region->machine->far_l3 && n * (int64_t)sizeof(float) > conv_near_bytes(region->machine);
 }
 
-/* Tiles of positions; all channels of one before the next, but where the channels are chunked,
- * which bind leaves off then: not where that takes far longer. */
+/* Tiles of pixels, all channels of one before the next. With overlap bind drops NC blocks, so not
+ * where that is much slower. */
 bool leads_conv(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
     struct dense dense;
 
     lead->bytes = lead_of_windows(region, &w, tile_most_pixels(region, w.out_c));
-    /* Products of rows are this kernel's for the sake of chunks, which pass over all of x again. */
+    /* Matrix products take this kernel for its NC blocks, which read all of x again. */
     return is_last(&w) && w.groups == 1 && !window_is_dense(region, &dense) &&
            !weights_are_far(region, &w);
 }
 
-/* Strips of positions, of no more than a tile may have. */
+/* Strips of pixels, as long as a tile at most. */
 bool leads_conv_stationary(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -151,7 +149,7 @@ bool leads_conv_stationary(const struct region *region, struct lead *lead)
     return is_last(&w) && w.groups == 1;
 }
 
-/* As of conv; not where all weights would have to be decoded at a time, and are many. */
+/* As conv; not if all weights would have to be dequantised at once, and are many. */
 bool leads_conv_pairs(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -164,7 +162,7 @@ bool leads_conv_pairs(const struct region *region, struct lead *lead)
     return is_last(&w) && w.groups == 1 && pairs_are_decoded_at_once(region);
 }
 
-/* As many positions as registers take, all channels of them before the next. */
+/* As many pixels as registers take, all channels of them before the next. */
 bool leads_conv_amx(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -176,8 +174,8 @@ bool leads_conv_amx(const struct region *region, struct lead *lead)
     return is_last(&w) && !weights_are_far(region, &w);
 }
 
-/* Tiles of positions, all channels of one before the next: what lies under a tile is decoded before
- * the tile is written. Not where channels go by chunks. */
+/* Tiles of pixels, all channels of one before the next; the inputs of a tile are converted before
+ * the tile is written. Not with NC blocks. */
 bool leads_conv_bf16(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -186,7 +184,8 @@ bool leads_conv_bf16(const struct region *region, struct lead *lead)
     return is_last(&w) && bf16_takes_all_channels(&w);
 }
 
-/* Tiles of positions; the panels of one before the next, which only regions that lead do. */
+/* Tiles of pixels, panel by panel: with overlap, all panels of one group of tiles before the
+ * next. */
 bool leads_conv_small(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -199,8 +198,8 @@ bool leads_conv_small(const struct region *region, struct lead *lead)
     return is_last(&w) && w.groups == 1;
 }
 
-/* Groups of positions, whose inputs are decoded before they are written; where the channels are
- * more than have their sums kept, once more for the next of them. */
+/* Groups of pixels, whose inputs are dequantised before they are written; once more for each part
+ * of the channels, if not all sums fit. */
 bool leads_conv_decoded(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -211,11 +210,11 @@ bool leads_conv_decoded(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
-/* Row by row. Numbers that are decoded go chunk by chunk of the channels: all rows of a chunk, then
- * the next. So the result may lie right over x, and just there, where pixels have the same size: a
- * chunk of a pixel of y lies over that chunk of an earlier pixel of x, or of the same. Whole rows
- * of x are decoded before the rows of y are written that lie at the same place; of strips that
- * depends on the window. */
+/* Row by row. Dequantised data goes block by block of the channels: all rows of a block, then the
+ * next. So y may begin exactly where x does, and only there, if pixels have the same size: a block
+ * of a pixel of y lies over that block of the same or an earlier pixel of x. Whole rows of x are
+ * dequantised before the rows of y at the same place are written; for strips that depends on the
+ * window. */
 bool leads_depthwise(const struct region *region, struct lead *lead)
 {
     const struct window w = depthwise_window(region);
@@ -234,9 +233,8 @@ bool leads_depthwise(const struct region *region, struct lead *lead)
     return !weight_is_small(region);
 }
 
-/* Whether y may lie over x, `lead` pixels in front, where two rows of it at a time are written,
- * column by column: over nothing of the rows under them that is further to the right, nor of those
- * that lie under the next two. */
+/* Whether y may begin `lead` pixels in front of x if it is written two rows at a time, column by
+ * column: over nothing further right in the rows under them, nor in those under the next two. */
 static bool two_rows_lie_over(const struct window *w, int64_t lead)
 {
     for (int64_t row = 0; row < w->out[1]; row += 2)
@@ -252,9 +250,8 @@ static bool two_rows_lie_over(const struct window *w, int64_t lead)
     return true;
 }
 
-/* Some channels of all positions, then the next: so pixels of y, which have the same size, lie
- * right over pixels of x, as few in front as will do. Vectors that lay in one cache line go on to
- * do so. */
+/* Some channels of all pixels, then the next: pixels of y and x have the same size, and y begins as
+ * few pixels in front of x as possible. Vectors that lay in one cache line still do. */
 bool leads_depthwise_winograd(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -268,7 +265,7 @@ bool leads_depthwise_winograd(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
-/* Numbers that are decoded, likewise, all of them row by row. */
+/* As depthwise with dequantised data, all of it row by row. */
 bool leads_depthwise_bf16(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -279,7 +276,7 @@ bool leads_depthwise_bf16(const struct region *region, struct lead *lead)
            w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
 }
 
-/* Position by position, of volumes as well. */
+/* Pixel by pixel, volumes included. */
 bool leads_pool(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_pool(region);
@@ -296,8 +293,8 @@ bool leads_pool_tiles(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
-/* The bytes under a tile's windows are gathered before its sums are taken; of tight regions for
- * each block of channels anew, but no tile lies over what its own windows read. */
+/* The bytes under a tile's windows are gathered before its sums are taken; in the low-scratch form
+ * again for each panel, but no tile lies over what its own windows read. */
 bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -322,7 +319,7 @@ bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
-/* Row by row, in which a block of channels comes after the other. */
+/* Row by row, block of channels by block within a row. */
 bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);
@@ -332,9 +329,8 @@ bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead)
     return is_last(&w);
 }
 
-/* Runs of elements, in the order in which y lies. strided_slice reads each where y has it, or
- * further on; depth_to_space moves what lies under the first rows of blocks, whole, then what lies
- * under the next. */
+/* Runs of elements in the order of y. strided_slice reads each at its place in y or later;
+ * depth_to_space moves everything under the first rows of blocks, then under the next. */
 bool leads_copy(const struct region *region, struct lead *lead)
 {
     const struct node *node = region->anchor;
@@ -356,8 +352,8 @@ bool leads_copy(const struct region *region, struct lead *lead)
     return true;
 }
 
-/* Position by position. Where each channel is a group of its own, all positions of one before the
- * next: so pixels lie right over pixels of the same size. */
+/* Pixel by pixel. If each channel is a group, all pixels of one before the next, so that pixels lie
+ * exactly over pixels of the same size. */
 bool leads_exact_conv(const struct region *region, struct lead *lead)
 {
     const struct window w = window_of_conv(region);

@@ -1,5 +1,5 @@
-/* overlap.c - windows that are added up where they lie over one another, channels first: transposed
- * convolutions that compute nothing else (relay_ir/overlap.h). */
+/* overlap.c - overlap-add, channels first: transposed convolutions that only add windows
+ * (relay_ir/overlap.h). */
 #include "relay_ir/overlap.h"
 
 #include "codegen_c/core/anchor.h"

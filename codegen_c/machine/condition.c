@@ -1,14 +1,14 @@
-/* condition.c - one condition of the preprocessor: recursive descent over three truths. */
+/* condition.c - reduces one preprocessor condition: recursive descent in three-valued logic. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen_c/machine/conditions.h"
 
-/* What a part of a condition comes to, and how its text binds. */
+/* The value of a subcondition, and the precedence of its text. */
 struct part {
     int truth;        /* 0, 1, CONDITION_OPEN */
-    const char *text; /* of an open one */
+    const char *text; /* text of an open one */
     enum { BINDS_OR, BINDS_AND, BINDS_UNARY } binds;
 };
 
@@ -17,8 +17,8 @@ struct reader {
     const char *at;
     macro_lookup *lookup;
     void *user;
-    bool changed; /* a term was known */
-    bool failed;  /* not a form that is looked into */
+    bool changed; /* some term was decided */
+    bool failed;  /* not a supported form */
 };
 
 static struct part known(struct reader *reader, bool truth)
@@ -54,7 +54,7 @@ static const char *word(struct reader *reader)
     return arena_strndup(reader->arena, begin, (size_t)(reader->at - begin));
 }
 
-/* Of a macro or a number: the number, if it is known. */
+/* The value of a macro or number, if known. */
 static bool number_of(struct reader *reader, const char *name, long *number)
 {
     char *end;
@@ -115,7 +115,7 @@ static const char *bound(struct reader *reader, struct part part, int binds)
     return (int)part.binds < binds ? arena_printf(reader->arena, "(%s)", part.text) : part.text;
 }
 
-/* Conditions are those of our own helpers: their nesting is as deep as somebody wrote it. */
+/* Conditions are our helpers' own: nesting is as deep as somebody wrote it. */
 static struct part unary(struct reader *reader)
 {
     struct part part;
@@ -140,7 +140,7 @@ static struct part unary(struct reader *reader)
     }
 }
 
-/* Terms joined by && or ||: one that is known decides all, or is left out. */
+/* Terms joined by && or ||: a decided one decides all, or is dropped. */
 static struct part joined(struct reader *reader, const char *symbol, int binds, bool decides,
                           struct part (*term)(struct reader *))
 {

@@ -1,4 +1,4 @@
-/* conditions.c - the lines of a text, kept or left out as its conditions are known. */
+/* conditions.c - keeps or drops the lines of a text by its preprocessor conditions. */
 #include "codegen_c/machine/conditions.h"
 
 #include <assert.h>
@@ -8,8 +8,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
-/* --- what is known ------------------------------------------------------------------------------
- */
+/* --- facts ------------------------------------------------------------------------------------ */
 
 struct facts {
     const struct machine *machine;
@@ -18,9 +17,9 @@ struct facts {
 };
 
 struct own {
-    int n;             /* definitions that are there */
-    bool under;        /* one of them is under a condition, or it is undefined somewhere */
-    const char *value; /* of the last */
+    int n;             /* definitions left */
+    bool under;        /* a definition is conditional, or the macro is undefined somewhere */
+    const char *value; /* value of the last definition */
 };
 
 static struct macro_fact fact_of(void *user, const char *name)
@@ -42,10 +41,9 @@ static struct macro_fact fact_of(void *user, const char *name)
     return fact;
 }
 
-/* --- lines -------------------------------------------------------------------------------------
- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
-/* The line with those that \ joins to it, without the last newline. */
+/* The line and its continuation lines, without the last newline. */
 static const char *next_line(struct arena *arena, const char **text)
 {
     const char *end = *text + strcspn(*text, "\n"), *line;
@@ -57,7 +55,7 @@ static const char *next_line(struct arena *arena, const char **text)
     return line;
 }
 
-/* What stands behind "#NAME " at the beginning of a line, or NULL. */
+/* The rest of a line that begins with "#NAME ", or NULL. */
 static const char *directive(const char *line, const char *name)
 {
     const size_t n = strlen(name);
@@ -104,15 +102,14 @@ static void note_definitions(struct facts *facts, const char *text)
     }
 }
 
-/* --- conditions --------------------------------------------------------------------------------
- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
-/* An #if with its other arms. */
+/* An #if with its other branches. */
 struct chain {
-    bool dropped; /* as a whole: it stands in what is left out */
-    bool kept;    /* the lines of the present arm stay */
+    bool dropped; /* the whole chain is inside dropped text */
+    bool kept;    /* the lines of this branch stay */
     bool open;    /* an #if was written */
-    bool decided; /* an arm was true: nothing behind it counts */
+    bool decided; /* a branch was true: the following ones do not count */
 };
 
 enum { DEEPEST = 16 };
@@ -122,7 +119,7 @@ struct filter {
     struct str out;
     struct chain chains[DEEPEST];
     int depth;
-    bool after_cut; /* a blank line here may be one too many */
+    bool after_cut; /* the next blank line may be redundant */
     bool changed;
 };
 
@@ -146,7 +143,7 @@ static void add_line(struct filter *filter, const char *line)
     filter->after_cut &= is_blank;
 }
 
-/* The condition of an #if or #elif as written, and the comment behind it. */
+/* The condition of an #if or #elif, and the comment after it. */
 static const char *condition_text(struct filter *filter, const char *rest, const char **comment)
 {
     const char *end = strstr(rest, "/*");
@@ -158,7 +155,7 @@ static const char *condition_text(struct filter *filter, const char *rest, const
     return arena_strndup(filter->facts->arena, rest, n);
 }
 
-/* An arm with this condition, NULL for #else. */
+/* A branch with this condition, NULL for #else. */
 static void begin_arm(struct filter *filter, const char *line, const char *rest)
 {
     struct chain *chain = top(filter);

@@ -1,6 +1,6 @@
-/* features.h - what the time of a region's code is made of (features.def), as far as its kernel
- * says: told in tuning logs, to which bench/fit_costs.py fits a model of time and says how well it
- * would choose. */
+/* features.h - features of a region's code from which its time can be predicted (features.def), as
+ * far as its kernel reports them. Tuning logs record them; bench/fit_costs.py fits a model to these
+ * and reports how well it would choose. */
 #ifndef CODEGEN_C_MACHINE_FEATURES_H
 #define CODEGEN_C_MACHINE_FEATURES_H
 
@@ -14,10 +14,10 @@ enum feature {
 };
 
 struct features {
-    double of[FEATURE_COUNT]; /* all 0: not known */
+    double of[FEATURE_COUNT]; /* all 0: unknown */
 };
 
-/* As a member "features", if they are known. */
+/* Adds a member "features", if they are known. */
 void features_add_json(const struct features *features, struct cJSON *json);
 
 #endif

@@ -16,7 +16,10 @@
 
 #include "base/str.h"
 
-enum { KIB = 1024, LEAST_ALIGNMENT = 16 /* PLAN_ALIGN: places in the arena are multiples of it */ };
+enum {
+    KIB = 1024,
+    LEAST_ALIGNMENT = 16 /* PLAN_ALIGN: offsets in the arena are multiples of it */
+};
 
 const struct machine machines[] = {
 #define MACHINE(name, arch, lanes, registers, fpu, fma, adders, dot, bf16, l1, l2, far_l3,         \
@@ -48,8 +51,8 @@ static const struct machine *row(const char *name)
 }
 
 #if defined(__x86_64__)
-/* Whether the processor, an AMD one, is a Zen 5 or later, which __builtin_cpu_is of gcc 12 does not
- * know: by its family (AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_EAX). */
+/* Whether an AMD CPU is a Zen 5 or later, which gcc 12's __builtin_cpu_is does not know: by its
+ * family (AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_EAX). */
 static bool is_znver5(void)
 {
     enum { ZEN_5 = 0x1a };
@@ -58,8 +61,8 @@ static bool is_znver5(void)
     return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (eax >> 8 & 0xf) + (eax >> 20 & 0xff) >= ZEN_5;
 }
 
-/* Whether the system lets a process use the registers of AMX (Linux, Documentation/arch/x86/xstate:
- * arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA): hypervisors and sandboxes may not. */
+/* Whether the system grants AMX's registers (Linux, Documentation/arch/x86/xstate: arch_prctl,
+ * ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA): hypervisors and sandboxes may not. */
 static bool amx_is_granted(void)
 {
 #if defined(__linux__)
@@ -71,9 +74,9 @@ static bool amx_is_granted(void)
 #endif
 }
 
-/* Whether the processor, an Intel one, has AMX for bf16 and bytes, and AVX512_FP16, of which clang
- * 14 knows no name (Intel SDM, volume 2, CPUID, leaf 7: EDX bits 22 to 25): one of the servers
- * since Sapphire Rapids. Without AMX it is better off with C for x86-64-v4. */
+/* Whether an Intel CPU has AMX for bf16 and bytes, and AVX512_FP16, for which clang 14 has no name
+ * (Intel SDM, volume 2, CPUID, leaf 7: EDX bits 22 to 25): a server since Sapphire Rapids. Without
+ * AMX, C for x86-64-v4 is better. */
 static bool is_sapphire_rapids(void)
 {
     enum { FEATURES = 7, BF16_TO_INT8_BITS = 0xF << 22 };
@@ -84,7 +87,7 @@ static bool is_sapphire_rapids(void)
 }
 #endif
 
-/* What the processor says of itself, where one binary runs on several. */
+/* The host's name as CPUID gives it, where one binary runs on several CPUs. */
 static const char *host_name(void)
 {
 #if defined(__x86_64__)
@@ -197,8 +200,8 @@ int machine_integer_lanes(const struct machine *machine)
     return has_neon(machine) || has_mve(machine) ? 4 : 0;
 }
 
-/* Macros by how they begin, the more particular ones first; the architectures that have them, and
- * which of their machines do (NULL: any may). */
+/* Macros by prefix, longer prefixes first; the architectures that have them, and which of their
+ * CPUs do (NULL: any may). */
 static const struct {
     const char *prefix;
     enum machine_arch archs[2];
@@ -234,8 +237,7 @@ bool machine_never_defines(const struct machine *machine, const char *macro)
     return false;
 }
 
-/* Beside machines of its own kind and weaker ones, an x86-64 processor may run code of those that
- * stand behind it, but have no more than it has. */
+/* An x86-64 CPU may also run code of rows behind its own, unless they have more than it has. */
 static bool has_all_of(const struct machine *host, const struct machine *machine)
 {
 #if defined(__x86_64__)

@@ -1,8 +1,7 @@
-/* machine.h - the processor that the generated C is written for (--target), as a row of data.
+/* machine.h - the CPU that the generated C is written for (--target), as a row of data.
  *
- * Where an offload target (partition/) takes regions away, a machine only says how our own kernels
- * are shaped. C for any machine stays valid C99 that every compiler builds; on another processor it
- * is merely slower. */
+ * Backends (partition/) take regions away; a CPU only shapes our own kernels. C for any CPU is
+ * valid C99 that every compiler builds; on another CPU it is merely slower. */
 #ifndef CODEGEN_C_MACHINE_MACHINE_H
 #define CODEGEN_C_MACHINE_MACHINE_H
 
@@ -18,82 +17,78 @@ enum machine_arch {
     ARCH_X86_64
 };
 
-/* Instructions that sum up products of small integers; C for them is guarded by the compiler's
- * macros all the same. */
+/* Dot products of small integers. C that uses them is guarded by compiler macros all the same. */
 enum machine_dot {
     DOT_NONE,
-    DOT_VNNI,  /* x86: four u8 * s8 into 32 bits, in every lane */
-    DOT_AMX,   /* the same, and products of matrices of up to 16 x 64 by 64 x 16 */
+    DOT_VNNI,  /* x86: four u8 * s8 into 32 bits, in each lane */
+    DOT_AMX,   /* the same, and matrix products of up to 16 x 64 by 64 x 16 */
     DOT_SDOT,  /* Arm: four s8 * s8, or u8 * u8 */
     DOT_SMLAD, /* Cortex-M: two s16 * s16 */
     DOT_MVE    /* Helium: sixteen s8 * s8 into one sum */
 };
 
-/* Whether additions have units of their own beside those of products, which multiply-adds leave
- * idle; and where these units best take a number that all lanes share from. */
+/* Whether the FPU has pipes for additions that FMAs leave idle; and how these best read a scalar
+ * that all lanes share. */
 enum machine_adders {
     ADDERS_NONE,
-    ADDERS_MEMORY,   /* from memory, as an operand: a load into a register takes one of the units */
-    ADDERS_REGISTERS /* from a register, so that it is loaded once: no more loads are begun than
-                        half as many as additions and products */
+    ADDERS_MEMORY,   /* as a memory operand: a load into a register would take one of the pipes */
+    ADDERS_REGISTERS /* from a register, loaded once: the CPU begins at most half as many loads
+                        as additions and products */
 };
 
 struct machine {
-    const char *name; /* as --target says it */
+    const char *name; /* the name that --target takes */
     enum machine_arch arch;
-    int lanes;     /* of a vector of f32: 1 = scalars, 0 = the C asks the compiler (#if) */
-    int registers; /* for vectors, or for f32 where lanes is 1; 0 = none, or not known */
-    bool fpu;      /* f32 is computed in hardware */
+    int lanes;     /* f32 lanes of a vector: 1 = scalar, 0 = chosen by compiler macros (#if) */
+    int registers; /* vector registers, or f32 registers if lanes is 1; 0 = none, or unknown */
+    bool fpu;      /* f32 in hardware */
     bool fma;
     enum machine_adders adders;
     enum machine_dot dot;
-    /* Each lane of f32 takes two products of bf16 by one instruction, one after the other, each
-     * rounded; and tables of 128 bytes are looked up by vectors (AVX512_BF16, AVX512_VBMI). */
+    /* AVX512_BF16 and AVX512_VBMI: an instruction adds two bf16 products to each f32 lane, one
+     * after the other, rounding each; and looks up tables of 128 bytes by vectors. */
     bool bf16;
-    size_t l1_bytes, l2_bytes; /* of data; 0 = no such cache */
-    bool far_l3; /* the third cache gives a core a sixth of what the second does, or less */
-    /* The best register block of a matrix product: vectors of outputs (where lanes is 1: outputs)
-     * by pixels, or rows. 0 x 0 = as the compiler's macros say. */
+    size_t l1_bytes, l2_bytes; /* data caches; 0 = none */
+    bool far_l3; /* slow L3: a core gets a sixth of the L2's bandwidth from it, or less */
+    /* The best register tile of a matrix product: vectors (scalars if lanes is 1) of output
+     * channels by pixels. 0 x 0 = chosen by compiler macros. */
     int tile_vectors, tile_columns;
-    const char *flags;       /* of gcc and clang; "" = their defaults */
-    const char *description; /* a line for people */
+    const char *flags;       /* for gcc and clang; "" = their defaults */
+    const char *description; /* one line, for `relayc targets` */
 };
 
 extern const struct machine machines[]; /* n_machines rows; the first is "generic" */
 extern const size_t n_machines;
 
-/* "vnni"; "none". */
+/* The name: "vnni", "none". */
 const char *machine_dot_name(enum machine_dot dot);
 
-/* The row that this process runs on, the strongest whose instructions are all there. */
+/* The CPU that this process runs on: the strongest row whose instructions it has. */
 const struct machine *machine_host(void);
 
-/* The row of that name, or of machine_host() for "host". NULL after a USAGE error that lists all.
- */
+/* The row of that name; "host" is machine_host(). NULL after a USAGE error that lists all names. */
 const struct machine *machine_find(struct ctx *ctx, const char *name);
 
-/* Whether it is a PC or the like: vectors of one length, a second cache, and a stack on which a
- * function may have 128 KiB. (Not that of WebAssembly, whose linkers give 64 KiB to all of it.) */
+/* Whether it is a PC or server: vectors of a fixed length, an L2, and a stack that allows 128 KiB
+ * per function. Not WebAssembly, whose linkers give the whole stack 64 KiB. */
 bool machine_has_deep_stack(const struct machine *machine);
 
-/* Whether it has AMX: products of matrices of bytes, and of bf16, in registers of 16 x 64 bytes. */
+/* Whether it has AMX: matrix products of bytes and of bf16 in registers of 16 x 64 bytes. */
 bool machine_has_amx(const struct machine *machine);
 
-/* How many bytes the arena's address is asked to be a multiple of: as many as a vector has, 16 at
- * least. Vectors that lie across two lines of the cache are read and written in two steps: 16 bytes
- * off, 512 bits, vww_mobilenetv1 takes 1.06 of its time (znver5). */
+/* The alignment that the arena is asked for, in bytes: a vector's size, at least 16. Vectors that
+ * cross a cache line take two accesses (docs/lab/kernels.md). */
 int machine_alignment(const struct machine *machine);
 
-/* Lanes of 32 bits of its vectors of integers, where codegen_c writes such code for it; 0 = none.
- */
+/* 32-bit lanes of its integer vectors, if there are kernels for these; else 0. */
 int machine_integer_lanes(const struct machine *machine);
 
-/* No compiler for the machine defines this macro (__AVX2__ on a Cortex-M): what stands under it is
- * nothing to its reader. False where that is not known. */
+/* Whether no compiler for this CPU defines the macro (__AVX2__ on a Cortex-M), so that code under
+ * it is dead. False if that is not known. */
 bool machine_never_defines(const struct machine *machine, const char *macro);
 
-/* The flags of a machine where code for it runs in this process' place, else "": machines stand in
- * their architecture's order of strength; on x86-64 it is asked for the instructions. */
+/* Compiler flags of a CPU whose code runs in this process, else "". CPUs stand in each
+ * architecture's order of strength; on x86-64 the instructions are queried. */
 const char *machine_flags_here(const struct machine *machine);
 
 #endif

@@ -11,13 +11,13 @@ enum {
     MOST_ROWS = 16,
     LEAST_ROWS = 8,
     PART = 2, /* bytes */
-    /* Bytes of weights that stay in the first cache from one block of positions to the next (in the
-     * second do those of a chunk of channels), and that no cache has kept from the run before. */
+    /* Bytes of weights that stay in the L1 from one block of pixels to the next (in the L2, those
+     * of an NC block); and bytes that no cache has kept since the last inference. */
     FIRST_CACHE = 24 << 10,
     FAR_WEIGHTS = 256 << 10
 };
 
-/* Above, products of parts are none, or their sums. */
+/* Above this, terms or their sums overflow. */
 static const double largest_weight = 1e30;
 
 static const char *helper(struct bind *bind, const char *name)
@@ -82,13 +82,11 @@ int64_t amx_channels(int64_t out_c)
     return rounded_up(out_c, AMX_LANES);
 }
 
-/* --- the time ------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------- */
 
-/* Cycles of: a register loaded from the first cache, the second, the third; the time that a product
- * takes, while others may begin; 32 inputs of a position made into parts, one by four and two by
- * two, where less of it happens meanwhile; 16 sums of a position stored; a block of positions and
- * channels begun. */
+/* Cycles: loading a register from the L1, the L2, the L3; a product's throughput; splitting 32
+ * inputs of a pixel, 1 x 4 and 2 x 2, where less of it is hidden; storing 16 sums of a pixel;
+ * starting a block of pixels and channels. */
 static const double first_load = 8, second_load = 22, third_load = 150, product_time = 52,
                     parts_time[] = { 2, 9 }, store_time = 3.2, begin_time = 50;
 
@@ -97,8 +95,8 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Of 32 inputs: the six products of so many registers of positions and of channels. A product takes
- * a cycle for each row. The first part of the weights is loaded twice, two by two. */
+/* For 32 inputs: the six products of so many registers of pixels and of channels. A product takes
+ * one cycle per row. The first term of the weights is loaded twice in the 2 x 2 shape. */
 static double inputs_time(const struct amx_shape *shape, int high, int64_t wide, double load)
 {
     const double rows = shape->rows, n = (double)wide * high;
@@ -108,7 +106,7 @@ static double inputs_time(const struct amx_shape *shape, int high, int64_t wide,
            load * AMX_PARTS * (double)wide;
 }
 
-/* Of a block of positions in so many registers: all channels. */
+/* For a block of pixels in `registers` registers: all channels. */
 static double block_time(const struct amx_shape *shape, int high, int64_t inputs, int64_t vectors,
                          double load)
 {
@@ -123,7 +121,7 @@ static double block_time(const struct amx_shape *shape, int high, int64_t inputs
            begin_time * (double)(1 + (vectors + wide - 1) / wide);
 }
 
-/* Weights of the first block come from where the run before left them. */
+/* The first block reads its weights from wherever the last inference left them. */
 static double shape_time(const struct amx_shape *shape, int64_t n, int64_t inputs, int64_t vectors)
 {
     const int64_t bytes = AMX_PARTS * PART * AMX_INPUTS * inputs * AMX_LANES * vectors;
@@ -159,8 +157,7 @@ struct amx_shape amx_shape_of(int64_t n, int64_t taps, int64_t in_c, int64_t out
     return best;
 }
 
-/* --- the weights ---------------------------------------------------------------------------------
- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 bool amx_takes_weights(const struct value *weights)
 {
@@ -170,7 +167,7 @@ bool amx_takes_weights(const struct value *weights)
     return true;
 }
 
-/* The parts of a number, of 32 inputs of 16 channels each. */
+/* The terms of one weight, in a block of 32 inputs by 16 channels. */
 static void put_parts(uint16_t *to, float number)
 {
     for (int part = 0; part < AMX_PARTS; part++, to += AMX_INPUTS * AMX_LANES) {

@@ -11,7 +11,7 @@
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
 
-enum { CODES = 128 /* of magnitudes */, COLUMNS = 100 };
+enum { CODES = 128 /* magnitudes */, COLUMNS = 100 };
 
 static uint32_t bits_of(float number)
 {
@@ -21,8 +21,8 @@ static uint32_t bits_of(float number)
     return bits;
 }
 
-/* The least magnitude of a format but 0; 0 where there is no such format, or a number is no bf16.
- */
+/* The least non-zero magnitude of a format; 0 if there is no such format, or if a value is not
+ * exact in bf16. */
 static float least_number(const struct type *type)
 {
     const struct minifloat *format = type_minifloat(type);
@@ -54,7 +54,7 @@ bool takes_bf16(const struct region *region, const char **why)
                FLT_MIN;
 }
 
-/* The lower or upper bytes of the bf16 of all magnitudes, in lines. */
+/* The lower or upper bytes of the bf16 of all magnitudes, as lines of text. */
 static const char *bytes_text(struct bind *bind, const struct minifloat *format, int shift)
 {
     struct str out = { .arena = bind->arena };
@@ -129,15 +129,14 @@ const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct t
     return bind_new_helper(bind, name, "templates/helpers/tile_bf16.c.tmpl", &keys);
 }
 
-/* --- rows of depthwise convolutions ------------------------------------------------------------
- */
+/* --- rows of depthwise convolutions ----------------------------------------------------------- */
 
 int64_t bf16_row_words(const struct bf16_row *row)
 {
     return row->k_h * ((row->k_w + 1) / 2);
 }
 
-/* Where the words of a tap of row kh of the kernel lie: "two0[(j * 2 + 1) * 16]". */
+/* Where the words of a tap in kernel row kh are: "two0[(j * 2 + 1) * 16]". */
 static const char *read_text(struct bind *bind, const struct bf16_row *row, int64_t kh, int64_t kw)
 {
     const char *words = kw + 1 < row->k_w ? "two" : "one";

@@ -1,43 +1,47 @@
-/* bf16.h - products of floats of a byte as products of bf16, two at a time, on machines that have
- * an instruction for it (machine.h).
+/* bf16.h - products of 8-bit floats (FP8, AFP) on CPUs with a bf16 dot product of two elements
+ * (struct machine, bf16).
  *
- * The numbers of such formats are bf16, and products of two of them are f32: nothing is rounded but
- * sums, after each product. So the bits are those of sums in f32. */
+ * The values are exact in bf16 and their products exact in f32. Only sums are rounded, after each
+ * product, so the bits are those of f32 sums. */
 #ifndef CODEGEN_C_MICROKERNEL_BF16_H
 #define CODEGEN_C_MICROKERNEL_BF16_H
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/microkernel/tile_end.h"
 
-enum { BF16_LANES = 16 /* what ADD_BF16 is written for: the machine's */ };
+enum { BF16_LANES = 16 /* lanes of the CPU that ADD_BF16 is written for */ };
 
-/* Whether all numbers of both operands, floats of a byte, are bf16, and no product is subnormal. */
+/* Whether both operands are 8-bit floats whose values are all exact in bf16 and whose products are
+ * never subnormal. */
 bool takes_bf16(const struct region *region, const char **why);
 
-/* The function that makes words of two bf16 of codes: f8e4m3_bf16(codes, n, words). */
+/* The function that converts 8-bit floats to pairs of bf16, one pair per 32-bit word:
+ * f8e4m3_bf16(codes, n, words). */
 const char *bf16_unpack(struct bind *bind, const struct type *type);
 
-/* The tile of so many vectors of channels by pixels, stored to y if there is an end, else to an
- * array; `some`: not all channels need be there. Returns the function's name. */
+/* The microkernel of `pixels` pixels by `vectors` vectors of channels; returns its name. With an
+ * `end` it stores results to y, otherwise sums to an array. `some`: the last channels may be
+ * missing. */
 const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct tile_end *end,
                       bool some);
 
-/* A row of a depthwise convolution: of pixels of as many words. */
+/* A row of a depthwise convolution, on x converted to words. */
 struct bf16_row {
     int64_t k_h, k_w, stride;
-    int pixel;    /* words of a pixel of x: BF16_LANES; half as many where two go together */
-    int together; /* pixels; of the last ones more are read, and stored to an array, than there are
-                   */
-    bool some;    /* not all channels need be there */
+    int pixel;    /* words of a pixel of x: BF16_LANES, or half as many where `together` is 2 */
+    int together; /* pixels per vector, 1 or 2; rows may be read and computed beyond their last
+                     pixel */
+    bool some;    /* the last channels may be missing */
 };
 
-/* The function of such a row, stored to y if there is an end, else to an array; and how many words
- * of weights each channel has, row by row, two weights in each, the last of a row that has an odd
- * number with 0. */
+/* The function of such a row; with an `end` it stores results to y, otherwise sums to an array.
+ * bf16_row_words: words of weights per channel. They lie row by row, two weights a word; an odd row
+ * is padded with 0. */
 const char *bf16_row(struct bind *bind, const struct bf16_row *row, const struct tile_end *end);
 int64_t bf16_row_words(const struct bf16_row *row);
 
-/* The function that makes words of codes for it, one in each: of pixels, or `flat`, of n codes. */
+/* The function that converts 8-bit floats to words for bf16_row, one value per word: of pixels, or,
+ * if `flat`, of n values side by side. */
 const char *bf16_unpack_row(struct bind *bind, const struct type *type, bool flat);
 
 #endif

@@ -7,18 +7,18 @@
 
 enum {
     MANY_REGISTERS = 32,
-    MANY_SUMS = 16, /* of a tile with so many registers, … */
-    SUMS = 8,       /* … and with 16: 12 were slower */
+    MANY_SUMS = 16, /* sums of a tile with 32 registers, … */
+    SUMS = 8,       /* … and with 16 (12 are slower) */
     MOST_CHANNELS = 8,
-    MOST_VECTORS = 8, /* a pointer each */
-    FOUR = 4,         /* channels that are stored together */
-    WIDE_LANES = 16   /* vectors are stored whole: gcc -O2 takes their parts from the stack */
+    MOST_VECTORS = 8, /* each takes a pointer */
+    FOUR = 4,         /* channels stored together */
+    WIDE_LANES = 16   /* store whole vectors: gcc -O2 moves halves through the stack */
 };
 
 struct columns columns_of(const struct machine *machine, int64_t out_c, bool planar)
 {
     const bool many = machine->registers >= MANY_REGISTERS;
-    /* SSE2 takes two instructions for a vector of copies. */
+    /* SSE2 needs two instructions to broadcast. */
     const bool splat = machine->arch == ARCH_X86_64 && machine->lanes == FOUR;
     const int sums = many ? MANY_SUMS : SUMS, most = many || splat ? MOST_CHANNELS : FOUR;
     const int64_t blocks = (out_c + most - 1) / most;
@@ -33,7 +33,7 @@ struct columns columns_of(const struct machine *machine, int64_t out_c, bool pla
                              .joined = !planar && machine->lanes == WIDE_LANES };
 }
 
-/* "0, 16, 1, 17 ...": by turns the elements of two vectors, of each `group` of them the front, or
+/* "0, 16, 1, 17 ...": indices that interleave two vectors; of each `group` elements the front, or
  * back, half. */
 static const char *zip_list(struct bind *bind, int group, bool back)
 {
@@ -49,7 +49,7 @@ static const char *zip_list(struct bind *bind, int group, bool back)
     return str_text(&out);
 }
 
-/* "0, 2, 4 ...": every other element of two vectors. */
+/* "0, 2, 4 ...": the even indices of two vectors. */
 static const char *half_list(struct bind *bind, int first)
 {
     struct str out = { .arena = bind->arena };
@@ -74,7 +74,7 @@ const char *bind_halve_row(struct bind *bind)
     return bind_new_helper(bind, name, "templates/helpers/halve_row.c.tmpl", &keys);
 }
 
-/* The macros that store vectors of pixels as channels. */
+/* The macros that store pixel vectors channels last. */
 static void bind_store_channels(struct bind *bind, const struct columns *columns)
 {
     static const char name[] = "store_channels";
@@ -120,7 +120,7 @@ static const char *each(struct bind *bind, const char *before, int n)
     return str_text(&out);
 }
 
-/* What becomes of the sums. */
+/* The keys of the epilogue. */
 static void bind_end(struct bind *bind, const struct columns *columns, const struct tile_end *end,
                      struct keys *keys)
 {
@@ -131,7 +131,7 @@ static void bind_end(struct bind *bind, const struct columns *columns, const str
     keys_set(
         keys, "params",
         arena_printf(arena, "%s%s", columns->joined ? "" : ", int step", end ? end->params : ""));
-    keys_set(keys, "then", end ? ", and then END" : "");
+    keys_set(keys, "then", end ? ", then END, the epilogue" : "");
     keys_set(keys, "becomes",
              columns->planar   ? "to[v][c * step + j]"
              : columns->joined ? arena_printf(arena, "to[v][j * %d + c]", columns->channels)

@@ -1,6 +1,5 @@
-/* columns.h - tiles of f32 sums whose vectors lie across channels: each has neighbouring pixels of
- * one channel, and weights are numbers that its lanes share. For few output channels, which do not
- * fill a vector themselves. */
+/* columns.h - the microkernel of pixel vectors: lanes are neighbouring pixels of one channel,
+ * weights are broadcast. For few output channels, which do not fill a vector. */
 #ifndef CODEGEN_C_MICROKERNEL_COLUMNS_H
 #define CODEGEN_C_MICROKERNEL_COLUMNS_H
 
@@ -8,22 +7,22 @@
 #include "codegen_c/microkernel/tile_end.h"
 
 struct columns {
-    int channels, vectors; /* of a tile */
-    bool planar;           /* y, or an array of sums, has pixels side by side; else channels */
-    bool splat;  /* weights are read as vectors of LANES copies: no instruction makes them */
-    bool joined; /* not planar: channels of a pixel are stored right behind those of the one before
-                  */
+    int channels, vectors; /* the register tile: channels by vectors of pixels */
+    bool planar;           /* y, or the array of sums, is channels first; else channels last */
+    bool splat;  /* weights are stored LANES times each, for CPUs without a broadcasting load */
+    bool joined; /* channels last, and a pixel's channels follow those of the pixel before
+                    without a gap */
 };
 
-/* The tile for so many channels on a machine with vectors. */
+/* The tile for out_c channels on a CPU with vectors. */
 struct columns columns_of(const struct machine *machine, int64_t out_c, bool planar);
 
-/* The tile's function; what becomes of sums before they are stored, NULL = nothing. */
+/* The microkernel's name. `end`: the epilogue of its sums; NULL = none. */
 const char *bind_columns(struct bind *bind, const struct columns *columns,
                          const struct tile_end *end);
 
-/* A function (x, n, even, odd) that parts a row of n numbers: those with even numbers from the
- * others. */
+/* The function (x, n, even, odd) that splits a row of n floats into its even and its odd
+ * elements. */
 const char *bind_halve_row(struct bind *bind);
 
 #endif

@@ -2,10 +2,10 @@
 #include "codegen_c/microkernel/conv_chunk.h"
 
 enum {
-    CACHED = 256 << 10,    /* bytes of weights, where the machine has no second cache to tell */
-    STREAMED = 128 << 10,  /* of a chunk, where weights come from a third cache that is far */
+    CACHED = 256 << 10,    /* bytes of weights, if the CPU row has no L2 */
+    STREAMED = 128 << 10,  /* bytes of an NC block if the L3 is slow */
     MOST_CHUNKS = 12,      /* values of the knob */
-    MOST_AHEAD = 512 << 10 /* bytes of a chunk that are fetched while another is in use */
+    MOST_AHEAD = 512 << 10 /* bytes of an NC block that are prefetched at most */
 };
 
 int64_t conv_near_bytes(const struct machine *machine)
@@ -30,7 +30,7 @@ int64_t conv_cached_chunk(const struct machine *machine, const struct panels *pa
     return conv_channels_within(cache / part, panels);
 }
 
-/* Positions of x that are read: strides may pass over some. */
+/* Pixels of x that are read: strides may skip some. */
 static int64_t positions_read(const struct window *w)
 {
     int64_t n = 1;

@@ -8,18 +8,19 @@
 
 enum { X, W, X_ZERO, W_ZERO };
 
-/* A sum of so many products has 32 bits, and so has the sum of its weights times 255. */
+/* The longest sum that fits 32 bits, as does the sum of its weights times 255. */
 enum { LONGEST = 60000 };
 
-enum { QUAD_LANES = 8 };   /* of the machine's vectors, at least */
-enum { MOST_UNROLLS = 3 }; /* 1, 2, 4 steps of four products */
-enum { SCALAR_SUMS = 4 };  /* of the functions without vectors */
+enum { QUAD_LANES = 8 };   /* fewest lanes of the CPU's integer vectors */
+enum { MOST_UNROLLS = 3 }; /* values of the knob: 1, 2, 4 steps of four products */
+enum { SCALAR_SUMS = 4 };  /* for functions without vectors */
 
-/* Of a patch in scratch, in bytes for each number: 7 positions of bytes, or 28 by AMX; or 3 of 16
- * bits, and the bytes of which they are made. A single position needs 3. */
+/* Scratch bytes per element of a patch: 7 pixels of bytes, or 28 with AMX; or 3 of 16 bits, and the
+ * bytes from which they are made. A single row needs 3. */
 enum { TILE_BYTES = 7, AMX_BYTES = 28, ROW_BYTES = 3 };
 
-/* Of that, on the stack: a patch of 3 x 3 x 16 is not cut, which would cost it a twelfth. */
+/* Bytes of these on the stack in the low-scratch form: a 3 x 3 x 16 patch is not cut, which would
+ * cost it a twelfth. */
 enum { MOST_LOCAL_BYTES = 1120 };
 
 struct dot dot_of_conv(const struct window *w)
@@ -118,7 +119,7 @@ bool takes_dot(const struct region *region, const struct dot *dot, const char **
     return are_bytes(region, dot);
 }
 
-/* How many lanes the last block lacks. */
+/* Lanes by which the last panel is short of a vector. */
 static int64_t lanes_left_over(int64_t stored)
 {
     return stored % DOT_BLOCK == 0 ? 0 : DOT_BLOCK - stored % DOT_BLOCK;
@@ -156,7 +157,7 @@ static void bind_packed_weights(struct bind *bind, const struct dot *dot)
     bind_int(bind, "stored", stored);
 }
 
-/* How many steps of four products are written out: of those numbers that leave no steps over. */
+/* The number of unrolled steps of four products: the largest that leaves none over. */
 static int64_t dot_unroll(struct bind *bind, const struct dot *dot)
 {
     int64_t values[MOST_UNROLLS];
@@ -170,7 +171,7 @@ static int64_t dot_unroll(struct bind *bind, const struct dot *dot)
     return bind_knob(bind, KNOB_UNROLL, 1, n, values);
 }
 
-/* Of the step number u of those that are written out: what its sums start with, and where it is. */
+/* The initial sums, and the index, of unrolled step u. */
 static void add_step_keys(struct keys *keys, bool more, int u)
 {
     keys_offer(keys, arena_printf(keys->arena, "times%d", u), u ? "0" : more ? "1" : "times");
@@ -178,7 +179,7 @@ static void add_step_keys(struct keys *keys, bool more, int u)
                u ? arena_printf(keys->arena, "(k + %d)", 4 * u) : "k");
 }
 
-/* The function, pasted into the file once; `more` adds to what is in the tile. */
+/* Requests the function; `more`: it adds to the tile's sums. */
 static const char *dot_function(struct bind *bind, const char *kind, bool more, int64_t unroll)
 {
     const char *path = arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", kind);
@@ -214,7 +215,7 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
     return bind_new_helper(bind, name, path, &keys);
 }
 
-/* The patches, in the arena or on the stack. */
+/* The patches: in the arena, or on the stack. */
 static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
     const bool tight = bind->region->place.tight;

@@ -112,8 +112,8 @@ const char *gemv_nonzero_function(struct bind *bind, int64_t unroll)
                               unroll, true);
 }
 
-/* What floats of raised codes are too great or too small by, x and the sums make up, or, where bits
- * are promised, each number. */
+/* The power of two by which floats of raised values are off: x and the sums make up for it, or, if
+ * bits are promised, each value. */
 const char *gemv_halves_function(struct bind *bind, const struct value *weight)
 {
     const bool raised = halves_are_raised(bind->machine, weight);

@@ -12,7 +12,7 @@ static bool is_bias(const struct region *region, const struct node *node)
            node->inputs[1]->kind == VALUE_CONSTANT;
 }
 
-/* Whether the node is a relu or clip of `x`, and what becomes of the limits then. */
+/* Whether the node is a relu or clip of `x`; narrows the limits if so. */
 static bool narrows(const struct node *node, const struct value *x, struct limits *limits)
 {
     if (node->inputs[0] != x || (node->op != OP_RELU && node->op != OP_CLIP))

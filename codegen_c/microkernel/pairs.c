@@ -5,7 +5,7 @@
 
 #include "codegen_c/expr/vector.h"
 
-enum { MOST_EXPONENT = 60 /* of a scale: products of two stay numbers */ };
+enum { MOST_EXPONENT = 60 /* exponent of a scale: products of two scales stay finite */ };
 
 int64_t pairs_paired(int64_t len)
 {
@@ -16,8 +16,8 @@ double pairs_time(const struct machine *machine, int64_t vectors, int64_t len)
 {
     const double pairs = (double)(len - pairs_paired(len) / 2);
 
-    /* Measured on a Zen 5: tiles of two vectors make 380 GFLOP/s where products make 273; one
-     * vector alone is loaded for as often as it is added to, and gains nothing. */
+    /* Tiles of two vectors beat the FMA peak on a Zen 5 (docs/lab/kernels.md); with one vector,
+     * each product needs a load, and nothing is gained. */
     if (machine->adders == ADDERS_REGISTERS)
         return (double)(vectors / 2 * 2) * pairs * 1.07 + (double)(vectors % 2 * len);
     return (double)vectors * pairs;
@@ -25,7 +25,7 @@ double pairs_time(const struct machine *machine, int64_t vectors, int64_t len)
 
 double pairs_sum_time(const struct machine *machine, int64_t len)
 {
-    const double once = machine->adders == ADDERS_REGISTERS ? 3 : 8; /* 8: of one pixel at a time */
+    const double once = machine->adders == ADDERS_REGISTERS ? 3 : 8; /* 8: one pixel at a time */
 
     return (double)pairs_paired(len) / PAIRS_LANES * 2.5 + once;
 }
@@ -45,7 +45,7 @@ float pairs_scale(const float *weights, int64_t step, int64_t len, double usual)
         squares += (double)weights[k * step] * (double)weights[k * step];
     if (!(squares > 0) || isinf(squares))
         return 1;
-    frexp(sqrt(2 * squares / ((double)n * usual)), &exponent); /* 1/2 to 1 times 2^exponent */
+    frexp(sqrt(2 * squares / ((double)n * usual)), &exponent); /* 1/2 to 1, times 2^exponent */
     return ldexpf(1, exponent < -MOST_EXPONENT  ? -MOST_EXPONENT
                      : exponent > MOST_EXPONENT ? MOST_EXPONENT
                                                 : exponent);

@@ -7,8 +7,7 @@
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/window.h"
 
-/* --- what records say of pixels ------------------------------------------------------------------
- */
+/* --- for kernel records ----------------------------------------------------------------------- */
 
 bool reads_pixels(const struct region *region, int input)
 {
@@ -45,8 +44,7 @@ bool writes_conv_pixels(const struct region *region)
     return window_of_conv(region).out_channels_last;
 }
 
-/* --- for bind -----------------------------------------------------------------------------------
- */
+/* --- for bind --------------------------------------------------------------------------------- */
 
 bool pixels_are_apart(const struct region *region)
 {
@@ -70,7 +68,7 @@ void bind_pitches(struct bind *bind)
     if (out)
         str_printf(&text, "OUT_PITCH = %" PRId64 ", ", out);
     if (text.n)
-        str_printf(&text, "/* from a pixel of %s to the next, which is a part of a greater one */",
+        str_printf(&text, "/* pixel stride of %s, a sub-buffer */",
                    in && out ? "x, and of y,"
                    : in      ? "x"
                              : "y");

@@ -1,32 +1,33 @@
-/* pitch.h - pixels that are parts of greater ones: the plan stores a value that is concatenated
- * with others along the channels in its slot of the result, so that `pitch` elements lie from the
- * begin of one of its pixels to that of the next. Kernels that can read or write so say it in
- * their records (kernel.reads_pitched, kernel.writes_pitched). */
+/* pitch.h - pixel strides of x and y. The plan stores a value that is concatenated along the
+ * channels as a sub-buffer of the result; its pixel stride is then that of the larger value.
+ * Kernels that can read or write so say it in their records (kernel.reads_pitched,
+ * kernel.writes_pitched). */
 #ifndef CODEGEN_C_MICROKERNEL_PITCH_H
 #define CODEGEN_C_MICROKERNEL_PITCH_H
 
 #include "codegen_c/core/kernel.h"
 
-/* Whether pixels of any parameter or of the result lie apart. */
+/* Whether any parameter, or the result, has a pixel stride of its own. */
 bool pixels_are_apart(const struct region *region);
 
-/* Sets "pitches": a line for the enum which names the pitches of x and y that are not the usual
- * ones, or nothing. */
+/* Sets `pitches`: enum constants for the pixel strides of x and y that are not their channels; may
+ * be empty. */
 void bind_pitches(struct bind *bind);
 
-/* "IN_PITCH" (OUT_PITCH), or `channels` where pixels of input 0 (of y) lie side by side. */
+/* The pixel stride of input 0 (of y) as C: "IN_PITCH" ("OUT_PITCH"), or `channels` if pixels are
+ * dense. */
 const char *pitch_of_x(const struct region *region, const char *channels);
 const char *pitch_of_y(const struct region *region, const char *channels);
 
-/* Sets "at" to the index of an element in y, and fills in `position` with what an epilogue needs,
- * coordinates by division. `pixel` and `channel` have no operators around; `channels` is how many
- * a pixel has. */
+/* Sets `at` to the index of an element of y, and fills `position` for an epilogue, coordinates by
+ * division. `pixel` and `channel` are C without operators outside of parentheses; `channels` is the
+ * channels of a pixel. */
 void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
              struct position *position);
 
-/* Of rows of channels (bind_row_epilogue), which begin at channel `first` of the pixel of
- * `position`, as bind_at filled it in: sets "start" to the index of a row's first element in y, and
- * *start to its position. */
+/* For rows of channels (bind_row_epilogue) that begin at channel `first` of the pixel of
+ * `position`, which bind_at has filled: sets the key `start` to the index in y of a row's first
+ * element, and *start to its position. */
 void bind_start(struct bind *bind, const char *channels, const char *first,
                 const struct position *position, struct position *start);
 

@@ -1,13 +1,13 @@
 /* row_tiles.c - see row_tiles.h.
  *
- * method   windows that lie within the row are found; all ways to put tiles of one size there are
- *          tried, for all sizes; what is left on both sides is cut evenly */
+ * method   the windows that lie within the row are found; for every tile size, every placement of
+ *          tiles of that size is tried; the rest on both sides is cut into equal tiles */
 #include "codegen_c/microkernel/row_tiles.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
-/* The outputs from *begin to *end - 1 have all their taps in the row. */
+/* The outputs [*begin, *end) whose taps all lie in the row. */
 static void inner_columns(const struct window *w, int *begin, int *end)
 {
     const int64_t covers = (w->k[2] - 1) * w->dil[2] + 1, room = w->in[2] + w->pad[2] - covers;
@@ -37,7 +37,7 @@ static int cut(int first, int len, int most, struct row_tile *tiles)
     return n;
 }
 
-/* A row as [begin, end) of tiles of one size, and what is beside them. */
+/* A row: tiles of one size over [begin, end), and the rest on both sides. */
 struct layout {
     int size, begin, end, kinds, tiles, unequal;
 };
@@ -70,7 +70,7 @@ int tiles_of_row(const struct window *w, int most, struct row_tile *tiles)
     int inner_begin, inner_end, n;
 
     inner_columns(w, &inner_begin, &inner_end);
-    if (best.tiles > 2) /* a loop is shorter */
+    if (best.tiles > 2) /* otherwise a loop is shorter */
         best.tiles = INT_MAX;
     for (int size = most; size > most / 2; size--)
         for (int begin = inner_begin; begin < inner_begin + size && begin < inner_end; begin++) {
@@ -89,7 +89,7 @@ int tiles_of_row(const struct window *w, int most, struct row_tile *tiles)
     return n + cut(best.end, out_w - best.end, most, tiles + n);
 }
 
-/* What tap kw of output column ow reads. */
+/* The input column that tap kw of output column ow reads. */
 static int64_t column_at(const struct window *w, int64_t ow, int64_t kw)
 {
     return ow * w->stride[2] + kw * w->dil[2] - w->pad[2];
@@ -130,7 +130,7 @@ static const char *tile_key(struct bind *bind, const char *stem, int t)
     return arena_printf(bind->arena, "%s%d", stem, t);
 }
 
-/* The weights of a row of the kernel that some window of the tile puts on an input. */
+/* The weights of a kernel row by which some window of the tile multiplies an input. */
 static void bind_tile_weights(struct bind *bind, const struct window *w,
                               const struct row_tile *tile, int t)
 {
@@ -149,11 +149,11 @@ static void bind_tile_weights(struct bind *bind, const struct window *w,
 
 /* The columns of x under a tile. */
 struct reads {
-    const char *left; /* the first of them, in C */
+    const char *left; /* the first one, in C */
     int64_t extent;
 };
 
-/* The input columns under a tile, counted from the first of them. */
+/* The input columns under a tile, counted from the first. */
 static void bind_tile_inputs(struct bind *bind, const struct window *w, const struct row_tile *tile,
                              int t, const char *fuse, struct reads *reads)
 {
@@ -191,7 +191,7 @@ static const char *sums_text(struct bind *bind, int n)
     return str_text(&text);
 }
 
-/* Of one tile or another, by its column: "ow < 8 ? 0 : ow * STRIDE_W". */
+/* A property of the column's tile: "ow < 8 ? 0 : ow * STRIDE_W". */
 static void add_choice(struct str *out, const struct row_tile *tile, bool last, const char *value)
 {
     if (!last)

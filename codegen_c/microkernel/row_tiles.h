@@ -1,5 +1,5 @@
-/* row_tiles.h - how the outputs of a row are cut into tiles of columns, and their text, for
- * depthwise convolutions. */
+/* row_tiles.h - the microkernel of depthwise convolutions: an output row is cut into register tiles
+ * of columns, whose code is written out column by column. */
 #ifndef CODEGEN_C_MICROKERNEL_ROW_TILES_H
 #define CODEGEN_C_MICROKERNEL_ROW_TILES_H
 
@@ -7,35 +7,36 @@
 
 enum {
     MOST_TILES = 6,
-    MOST_TILE_COLUMNS = 8 /* as many sums hide how long it takes to add to one */
+    MOST_TILE_COLUMNS = 8 /* enough sums to hide the latency of an addition */
 };
 
-/* `n` output columns from `first` on, then as many again, `count` times altogether. Only of a tile
- * that comes once may a window reach outside the row. */
+/* A run of `count` tiles of `n` output columns each, the first at column `first`. A window may
+ * reach outside the row only where count is 1. */
 struct row_tile {
     int first, n, count;
 };
 
-/* Cuts a row into at most MOST_TILES kinds of tiles of at most `most` columns, which follow one
- * another: as few as possible, then as equal ones as possible. Returns their number, 0 where more
- * would be needed. */
+/* Cuts a row into at most MOST_TILES consecutive runs of tiles of at most `most` columns: as few
+ * runs as possible, then as equal ones as possible. Returns their number; 0 if it takes more. */
 int tiles_of_row(const struct window *window, int most, struct row_tile *tiles);
 
-/* Whether there are such tiles, and the windows of all columns reach into the row. */
+/* Whether a row can be cut so and every window overlaps the row. */
 bool has_row_tiles(const struct window *window, int most_columns);
 
-/* What happens to an input `v` of a tile, on one row of the kernel, for the sums s0, s1 .. of its
- * columns, with the weights w0, w1 .. of the row. Sets
- *   n_tiles, when0 ..       how many kinds of tiles, and "if (ow < 7) ", "else if (ow < 49) ",
- * "else " columns, most_columns   of a tile; it varies where `uneven`, as `choice_of_columns` says,
- * and more                    declares it: ", columns" n_sums0, sums0 ..       of tile 0: how many,
- * and what they begin as: "s0 = { 0 }, s1 = { 0 }" left0 ..                the first input column
- *   n_inputs0, input0_0 ..  the input columns, counted from that,
- *   adds0_0 ..              and what they add: "s0 += w1 * v; s1 += w0 * v;"; with `fuse` a macro
- *                           (sum, x, w), else NULL: "FUSE_VECTOR(s0, v, w1); ..."
- *   n_weights0, weight0_0   which weights there are
- *   strip_left, strip_extent  by the tile's column: the first input column under it, and how many
- *   most_extent             columns there are; at most */
+/* Sets the keys of one kernel row: what each input column `v` adds to the sums s0, s1 ... of a
+ * tile's columns, with the weights w0, w1 ... of the row.
+ *   n_tiles, when0 ...        kinds of tiles, and the choice of one: "if (ow < 7) ",
+ *                             "else if (ow < 49) ", "else "
+ *   columns, most_columns     columns of a tile; if they vary, `uneven` is set,
+ *   choice_of_columns, more   choice_of_columns computes them and `more` declares them: ", columns"
+ *   n_sums0, sums0 ...        sums of tile 0, and their declaration: "s0 = { 0 }, s1 = { 0 }"
+ *   left0 ...                 the first input column of tile 0
+ *   n_inputs0, input0_0 ...   the input columns, counted from left0
+ *   adds0_0 ...               what each adds: "s0 += w1 * v; s1 += w0 * v;"; with `fuse`, a macro
+ *                             (sum, x, w) that is NULL otherwise: "FUSE_VECTOR(s0, v, w1); ..."
+ *   n_weights0, weight0_0 ... the weights in use
+ *   strip_left, strip_extent  by the tile's column: its first input column, and how many it reads
+ *   most_extent               the maximum of strip_extent */
 void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns,
                     const char *fuse);
 

@@ -6,17 +6,15 @@
 
 struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns, .alike = true };
-    struct tile_name naming = tile_name_of(bind, &wish);
+    const struct tile_request request = { .rows = rows, .columns = columns, .alike = true };
+    struct tile_name naming = tile_name_of(bind, &request);
 
     return bind_named_tile(bind, &naming, form, 0);
 }
 
-/* --- halves
- * ---------------------------------------------------------------------------------------
- */
+/* --- halves ----------------------------------------------------------------------------------- */
 
-/* Whether at the end of so many columns no more than half of this tile is left. */
+/* Whether at most half of this tile is left at the end of the columns. */
 static bool leaves_half(const struct tile_shape *shape, int64_t columns)
 {
     const int64_t tile = shape->vectors * shape->lanes, rest = columns % tile;
@@ -24,7 +22,7 @@ static bool leaves_half(const struct tile_shape *shape, int64_t columns)
     return shape->lanes > 1 && shape->vectors > 1 && rest > 0 && rest <= tile / 2;
 }
 
-/* Whether one of the tiles of a name does. */
+/* The same for any tile of a name. */
 static bool needs_halves(const struct bind *bind, const struct tile_name *naming, int64_t columns)
 {
     if (bind->machine->lanes)
@@ -38,7 +36,7 @@ static bool needs_halves(const struct bind *bind, const struct tile_name *naming
     return false;
 }
 
-/* The list of a half's vectors; its name is returned. */
+/* Adds the list of a half tile's vectors; returns its name. */
 static const char *bind_half_list(struct bind *bind, const struct tile_name *naming)
 {
     const char *list = arena_printf(bind->arena, "EACH_VECTOR%s_HALF", naming->suffix);
@@ -64,8 +62,8 @@ static const char *bind_half_list(struct bind *bind, const struct tile_name *nam
     return list;
 }
 
-/* The function of the first half, where one is needed, which is returned: the keys halves and
- * half_fn. */
+/* Adds and returns the function of a tile's first half if one is needed. Sets `halves` and
+ * `half_fn`. */
 static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t columns,
                       enum tile_form form, int64_t step)
 {
@@ -84,7 +82,7 @@ static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t
     return halves;
 }
 
-/* Whether so many columns are whole tiles of this shape, the last of them perhaps half of one. */
+/* Whether the columns are whole tiles of this shape, the last perhaps half of one. */
 static bool are_whole(const struct tile_shape *shape, int64_t columns)
 {
     const int64_t tile = tile_channels(shape), rest = columns % tile;
@@ -92,7 +90,7 @@ static bool are_whole(const struct tile_shape *shape, int64_t columns)
     return rest == 0 || (rest * 2 == tile && leaves_half(shape, columns));
 }
 
-/* Whether they are of all tiles of a name. */
+/* The same for all tiles of a name. */
 static bool are_all_whole(const struct bind *bind, const struct tile_name *naming, int64_t columns)
 {
     if (bind->machine->lanes)
@@ -106,7 +104,7 @@ static bool are_all_whole(const struct bind *bind, const struct tile_name *namin
     return true;
 }
 
-/* Whether the rest of a row may be stored under a mask. */
+/* Whether the last vector of a row may be stored under a mask. */
 static bool has_masks(const struct bind *bind, const struct tile_name *naming)
 {
     enum { MASKED_LANES = 16 };
@@ -114,13 +112,13 @@ static bool has_masks(const struct bind *bind, const struct tile_name *naming)
     return bind->machine->lanes == MASKED_LANES && !tile_is_short(bind->machine, naming);
 }
 
-/* `some`: tiles may store although their last columns are no whole vectors. */
-static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *wish,
+/* `some`: tiles have an epilogue store even if their last vector is not whole. */
+static struct tile tile_that_stores(struct bind *bind, const struct tile_request *request,
                                     enum tile_form form, int64_t step, bool some,
                                     const struct tile_stores *stores)
 {
-    struct tile_name naming = tile_name_of(bind, wish);
-    const bool whole = are_all_whole(bind, &naming, wish->columns);
+    struct tile_name naming = tile_name_of(bind, request);
+    const bool whole = are_all_whole(bind, &naming, request->columns);
     struct tile_place place = stores->place;
     struct tile_end end;
     struct tile tile;
@@ -140,7 +138,7 @@ static struct tile tile_that_stores(struct bind *bind, const struct tile_wish *w
         tile.args = end.args;
         tile.some = end.some;
     }
-    tile.halves = bind_half(bind, &naming, wish->columns, form, step);
+    tile.halves = bind_half(bind, &naming, request->columns, form, step);
     return tile;
 }
 
@@ -149,10 +147,10 @@ static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns
 {
     const struct window *w = stores->w;
     const int64_t len = form == TILE_OFFSETS ? 0 : window_k_len(w) * w->in_c / w->groups;
-    const struct tile_wish wish = {
+    const struct tile_request request = {
         .rows = rows, .columns = columns, .len = len, .stepped = step > 0
     };
-    const struct tile tile = tile_that_stores(bind, &wish, form, step, false, stores);
+    const struct tile tile = tile_that_stores(bind, &request, form, step, false, stores);
 
     bind_text(bind, "results", "%s",
               tile.stores ? arena_printf(bind->arena, "\n                    %s, n_pixels%s",
@@ -176,22 +174,22 @@ struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns,
 struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t columns,
                                  const struct tile_stores *stores)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns, .alike = true };
+    const struct tile_request request = { .rows = rows, .columns = columns, .alike = true };
 
-    return tile_that_stores(bind, &wish, TILE_TAPS, 0, true, stores);
+    return tile_that_stores(bind, &request, TILE_TAPS, 0, true, stores);
 }
 
 struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
 {
-    const struct tile_wish wish = { .rows = rows,
-                                    .columns = columns,
-                                    .stepped = true,
-                                    .alike = tile_is_three_quarters(bind->machine, columns) };
-    struct tile_name naming = tile_name_of(bind, &wish);
+    const struct tile_request request = { .rows = rows,
+                                          .columns = columns,
+                                          .stepped = true,
+                                          .alike = tile_is_three_quarters(bind->machine, columns) };
+    struct tile_name naming = tile_name_of(bind, &request);
     struct tile tile;
 
-    /* What is done to the array has constants, which gcc would keep in this tile's registers: of 7
-     * x 7 on 3 planes 1.41 of the direct products' time in place of 0.63. */
+    /* The epilogue's functions have constants that gcc would keep in this tile's registers, at
+     * twice the time for 7 x 7 on 3 channels. */
     naming.apart = true;
     tile = bind_named_tile(bind, &naming, TILE_OFFSETS, step);
     bind_half(bind, &naming, columns, TILE_OFFSETS, step);
@@ -200,13 +198,13 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
 
 struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns)
 {
-    const struct tile_wish wish = { .rows = rows, .columns = columns };
-    struct tile_name naming = tile_name_of(bind, &wish);
+    const struct tile_request request = { .rows = rows, .columns = columns };
+    struct tile_name naming = tile_name_of(bind, &request);
 
     return bind_named_tile(bind, &naming, TILE_PARTS, 0);
 }
 
-/* The tile of the rows that whole ones leave over. */
+/* The tile of the rows left over by whole tiles. */
 static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t rows,
                       enum tile_form form, int64_t step)
 {
@@ -223,7 +221,7 @@ static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t 
     keys_offer(bind->keys, "rest_fn", named_tile(bind, &rest, form, step).fn);
 }
 
-/* The first half of a tile that stores. */
+/* The first half of a tile with an epilogue store. */
 static void bind_store_half(struct bind *bind, const struct tile_name *naming, enum tile_form form,
                             int64_t step)
 {
@@ -239,14 +237,14 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
                                int64_t step, const struct tile_end *end)
 {
     const enum tile_form form = ahead ? TILE_PAIRS_AHEAD : TILE_PAIRS;
-    const struct tile_wish wish = {
+    const struct tile_request request = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true, .rest = end != NULL
     };
-    struct tile_name naming = tile_name_of(bind, &wish), seldom = naming;
+    struct tile_name naming = tile_name_of(bind, &request), seldom = naming;
     struct tile tile;
     int64_t left, half;
 
-    seldom.apart = true; /* one copy of what is there for few inputs */
+    seldom.apart = true; /* one copy where few inputs repeat */
     tile = bind_named_tile(bind, &seldom, TILE_TAPS, 0);
     keys_offer(bind->keys, "tile_fn", tile.fn);
     naming.vector = tile.vector;
@@ -272,10 +270,10 @@ struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns,
 
 struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns, int64_t step)
 {
-    const struct tile_wish wish = {
+    const struct tile_request request = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true
     };
-    struct tile_name naming = tile_name_of(bind, &wish), seldom = naming;
+    struct tile_name naming = tile_name_of(bind, &request), seldom = naming;
     const struct tile pairs = bind_named_tile(bind, &naming, TILE_PAIRS_ROWS, step);
 
     seldom.apart = true;

@@ -10,13 +10,13 @@
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/microkernel/pitch.h"
 
-/* How an operand lies beside the sums: beside vectors across channels results do not. */
+/* How an operand's elements relate to the tile's sums. */
 enum beside {
-    BESIDE_NOTHING, /* in another way: the tile does not take it */
-    BESIDE_SUMS,    /* it is one of them, or made of them */
-    BESIDE_ALL,     /* one number */
+    BESIDE_NOTHING, /* otherwise: there is no text for it */
+    BESIDE_SUMS,    /* a sum, or computed from sums */
+    BESIDE_ALL,     /* one number for all sums */
     BESIDE_CHANNELS,
-    BESIDE_RESULTS /* one number for each result */
+    BESIDE_RESULTS /* one element per result; not with pixel vectors */
 };
 
 struct ending {
@@ -25,8 +25,8 @@ struct ending {
     const struct tile_place *place;
     const char *vector, *lanes;
     struct str name, params, shared, channel, fetch, nodes, args;
-    struct map variables; /* name of a value computed so far -> its variable */
-    int n;                /* nodes */
+    struct map variables; /* name of a computed value -> its variable */
+    int n;                /* number of nodes */
 };
 
 static const struct type *result_type(const struct ending *e)
@@ -38,7 +38,7 @@ static enum beside lies(const struct ending *e, const struct node *node, int inp
 {
     const struct value *value = node->inputs[input];
     const struct type *type = &value->type, *result = result_type(e);
-    const int channels = e->w->out_channels_last ? result->rank - 1 : 1; /* the dim of them */
+    const int channels = e->w->out_channels_last ? result->rank - 1 : 1; /* the channel dim */
     const int own = type->rank - result->rank + channels;
     const int64_t n = type_elements(type);
     double number;
@@ -56,7 +56,7 @@ static enum beside lies(const struct ending *e, const struct node *node, int inp
     return own >= 0 && n == e->w->out_c && type->dim[own] == n ? BESIDE_CHANNELS : BESIDE_NOTHING;
 }
 
-/* Adds a number that all sums share as a parameter; the name of its vector is returned. */
+/* Adds a parameter for a number that all sums share; returns the name of its vector. */
 static const char *add_number(struct ending *e, const char *stem, double number)
 {
     struct arena *arena = e->bind->arena;
@@ -70,15 +70,14 @@ static const char *add_number(struct ending *e, const char *stem, double number)
     return arena_printf(arena, "%s_all", name);
 }
 
-/* "(first + j) * 64 + block" of the first sum, in an array whose pixels are so far apart. */
+/* The index of the tile's first sum in an array with this pixel stride: "(first + j) * 64 +
+ * block". */
 static const char *first_index(struct ending *e, const char *pitch)
 {
     return arena_printf(e->bind->arena, "%s * %s + %s", e->place->pixel, pitch, e->place->channel);
 }
 
-/* An operand's own; where its pixels lie side by side there is a name for how many elements one
- * has.
- */
+/* The pixel stride of an operand, in C; by name if pixels are dense. */
 static const char *pixel_step_of(struct ending *e, const struct value *value)
 {
     const struct operand operand = operand_of(e->bind->region, value);
@@ -87,13 +86,13 @@ static const char *pixel_step_of(struct ending *e, const struct value *value)
                          : e->place->channels;
 }
 
-/* From a pixel of the tile to the next, where those of y lie so far apart. */
+/* From one pixel of the tile to the next, in elements. */
 static const char *step_of(struct bind *bind, const struct tile_place *place, const char *pitch)
 {
     return place->apart ? arena_printf(bind->arena, "%s * %s", place->apart, pitch) : pitch;
 }
 
-/* Adds an array of one element for each result as a parameter. */
+/* Adds a parameter for an array with one element per result. */
 static void add_results(struct ending *e, struct value *value, const char *type, const char *name)
 {
     const char *pitch = pixel_step_of(e, value);
@@ -111,7 +110,7 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
     const char *name = arena_printf(arena, "%c_%d", 'a' + input, e->n);
     double number = 0;
 
-    /* Usual are what the node before makes, and one number for each channel. */
+    /* The usual operands: the node before, and one number per channel. */
     switch (lies(e, node, input)) {
     case BESIDE_SUMS:
         if (input > 0 || strcmp(known, arena_printf(arena, "v_%d", e->n - 1)) != 0)
@@ -166,7 +165,7 @@ static void add_variable(struct ending *e, const char *name, const char *text)
     str_printf(&e->nodes, "%s %s = %s; ", e->vector, name, text);
 }
 
-/* Limits that are none are left out; the upper one wins when they cross: as in scalar.c. */
+/* Absent limits are left out; the upper one wins if they cross, as in scalar.c. */
 static void add_clip(struct ending *e, const struct node *node, const char *name)
 {
     const double most = isnan(node->attrs.clip.a_max) ? INFINITY : node->attrs.clip.a_max;
@@ -205,7 +204,7 @@ static const char *short_name(enum op op)
     return dot ? dot + 1 : op_name(op);
 }
 
-/* Codes that are read along with the results become numbers. */
+/* Dequantises an operand with one element per result. */
 static bool add_decoder(struct ending *e, const struct node *node)
 {
     struct arena *arena = e->bind->arena;
@@ -232,7 +231,7 @@ static bool add_decoder(struct ending *e, const struct node *node)
     return true;
 }
 
-/* The results become codes, if nothing follows. */
+/* Quantises the results, if no node follows. */
 static bool add_encoder(struct ending *e, const struct node *node)
 {
     struct arena *arena = e->bind->arena;
@@ -251,7 +250,7 @@ static bool add_encoder(struct ending *e, const struct node *node)
     return true;
 }
 
-/* What is added to the text does what scalar_ops.def says of the operator. */
+/* Adds the text of a node, with the arithmetic of scalar_ops.def. */
 static bool add_node(struct ending *e, const struct node *node)
 {
     struct arena *arena = e->bind->arena;
@@ -361,7 +360,7 @@ const char *tile_end_y(struct bind *bind, const struct tile_place *place)
                         step_of(bind, place, pitch));
 }
 
-/* A statement that stores a result of the tile. */
+/* The statement that stores one vector of results. */
 static const char *store_text(struct bind *bind, const struct tile_end *end, bool some)
 {
     const char *rest = some ? ", n_channels - v * LANES" : "";

@@ -1,57 +1,59 @@
-/* tile_end.h - what becomes of a tile's sums where they leave the registers: the element-wise nodes
- * behind the anchor, by vectors of channels, and y. So sums need no array on the stack.
+/* tile_end.h - the epilogue store: the element-wise nodes behind the anchor, applied to a register
+ * tile's sums by vectors of channels and stored to y. Sums need no array on the stack.
  *
- * The bits are those of the text that goes element by element (codegen_c/expr/scalar_ops.def): the same
- * operations in the same order. */
+ * The bits are those of the scalar text (codegen_c/expr/scalar_ops.def): the same operations in the
+ * same order. */
 #ifndef CODEGEN_C_MICROKERNEL_TILE_END_H
 #define CODEGEN_C_MICROKERNEL_TILE_END_H
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/core/window.h"
 
-/* C text for the template of a tile: EACH_VECTOR's j is a pixel, v a vector of its channels. */
+/* C text for the microkernel's template. In its macros (EACH_VECTOR) j is a pixel, v a vector of
+ * its channels. */
 struct tile_end {
-    const char *name;    /* of the operators: ends of the same name have the same text */
-    const char *params;  /* ", const float *bias_1, float low_2" */
-    const char *shared;  /* statements: variables for all vectors */
-    const char *channel; /* of macro CHANNEL(j, v): declarations for the vectors of a pixel */
-    const char *fetch;   /* of macro FETCH(j, v): statements, so that operands as large as y are
-                            there when the sums are; "" where they need not be asked for */
-    const char *first;   /* the name of the variable that macro END(j, v) is to begin with, … */
-    const char *nodes;   /* … what follows then, … */
-    const char *result;  /* … and the name of the variable with the result */
-    bool codes;          /* which is codes, a vector_u32 */
-    bool some;           /* of the place: text may ask for n_channels */
-    const char *args;    /* of the call: as many as params */
+    const char *name;    /* made of the operators; equal names have equal text */
+    const char *params;  /* parameters: ", const float *bias_1, float low_2" */
+    const char *shared;  /* statements: variables of the whole tile */
+    const char *channel; /* body of CHANNEL(j, v): declarations for one vector of channels */
+    const char *fetch;   /* body of FETCH(j, v): prefetches operands as large as y; "" if that
+                            does not pay */
+    const char *first;   /* body of END(j, v): the variable it begins with, … */
+    const char *nodes;   /* … the statements, … */
+    const char *result;  /* … and the variable with the result */
+    bool codes;          /* the result is 8-bit values in the lanes of a vector_u32 */
+    bool some;           /* as in tile_place: the text may use n_channels */
+    const char *args;    /* the call's arguments, one for each of params */
 };
 
-/* Where the tile begins. C, without operators around. */
+/* Position of a tile in y. C expressions without operators outside of parentheses. */
 struct tile_place {
-    const char *pixel;    /* the first pixel of y: "first" */
+    const char *pixel;    /* the first pixel: "first" */
     const char *channel;  /* the first channel: "block" */
-    const char *channels; /* how many a pixel of y has: "OUT_C" */
-    const char *apart;    /* how many pixels of y lie from one to the next: "OUT_W"; NULL = 1 */
-    bool across;          /* a vector is one channel of several pixels: c, a macro's parameter */
-    bool codes;           /* residuals and results may be floats of a byte */
-    bool some;  /* not all of a tile's channels need be there, but n_channels of them: vectors are
-                   read by load_some and load_some_bytes */
-    bool twice; /* the channels are half as many as lanes: those of two pixels, a vector's first and
-                   second half, which count as one; vectors are read by load_twice */
+    const char *channels; /* channels of a pixel of y: "OUT_C" */
+    const char *apart;    /* pixels of y from one pixel of the tile to the next: "OUT_W"; NULL =
+                             1 */
+    bool across;          /* pixel vectors: lanes are pixels of one channel, c, a parameter of
+                             the macros */
+    bool codes;           /* residuals and results may be 8-bit floats */
+    bool some;  /* the tile may have only n_channels channels: vectors are read by load_some and
+                   load_some_bytes */
+    bool twice; /* y has half as many channels as lanes: a vector is two pixels, counted as one,
+                   and operands of channels are read by load_twice */
 };
 
-/* The end of the region's tiles of so many channels; vectors have the type and lanes that these
- * texts name. False: y is not in f32, or, unless `across`, not channels last, or a node has no text
- * for vectors. */
+/* The region's epilogue store, for vectors of the type and lanes named. False: y is not f32, or is
+ * not channels last (unless place->across), or a node has no vector text. */
 bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
                  const char *vector, const char *lanes, struct tile_end *out);
 
-/* Sets what templates of tiles have of it: stores (whether there is one), channels (CHANNEL has
- * text), end_params, end_channel, end_shared, end_first, end_nodes, ty (of y), and `store`, a
- * statement of macro END(j, v) that stores its result to y[j * step + v * LANES]; `whole`: all of
- * the channels are there, else (`some`) n_channels. NULL = there is none. */
+/* Sets the microkernel's keys: stores (whether end is not NULL), channels (CHANNEL has a body),
+ * end_params, end_channel, end_shared, end_first, end_nodes, ty (type of y) and `store`, the
+ * statement of END(j, v) that stores to y[j * step + v * LANES]. `some`: only n_channels of the
+ * channels. */
 void tile_end_keys(struct bind *bind, const struct tile_end *end, bool some, struct keys *keys);
 
-/* "&y[...]" and from a pixel to the next, the last two arguments. */
+/* The last two arguments: "&y[...]", and the elements from one pixel to the next. */
 const char *tile_end_y(struct bind *bind, const struct tile_place *place);
 
 #endif

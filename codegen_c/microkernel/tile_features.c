@@ -5,7 +5,7 @@
 
 #include "codegen_c/microkernel/tile_time.h"
 
-/* Few channels have vectors that are no longer than they need. */
+/* Few channels use vectors that are no longer than they need. */
 static int lanes_of(const struct machine *machine, int vectors, int64_t columns)
 {
     struct tile_shape shape = tile_shape_of_machine(machine);
@@ -34,7 +34,7 @@ static struct features features_of(const struct machine *machine, const struct t
     };
 }
 
-/* Whether the tile has vectors of two lengths: then its lanes tell little. */
+/* Whether the tile has vectors of two lengths: its lanes then say little. */
 static bool is_mixed(const struct machine *machine, const struct tiled *t, int vectors)
 {
     const struct tile_shape mixed = tile_three_quarters(tile_shape_of_machine(machine));
@@ -59,7 +59,7 @@ void tile_tell_features(struct bind *bind, const struct tiled *tiled)
     const char *tile = bind->region->config.knobs[KNOB_TILE].taken;
     char *x;
 
-    if (tile) { /* else it is the compiler of the C that chooses */
+    if (tile) { /* otherwise compiler macros choose */
         const int vectors = (int)strtol(tile, &x, 10), pixels = (int)strtol(x + 1, NULL, 10);
 
         if (!is_mixed(bind->machine, tiled, vectors))

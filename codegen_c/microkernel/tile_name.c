@@ -3,19 +3,18 @@
 
 #include "codegen_c/microkernel/tile_time.h"
 
-enum { MOST_TILES = 40 /* values of the knob */ };
+enum { MOST_TILES = 40 /* most values of the knob */ };
 
-/* Whether there are registers for sums, for weights of three inputs, and for what ADD_PAIR needs.
- */
+/* Whether there are registers for sums, the weights of three inputs, and what ADD_PAIR needs. */
 static bool pairs_fit(const struct machine *machine, int64_t vectors, int64_t pixels)
 {
     return vectors * (pixels + 3) + 2 <= machine->registers;
 }
 
-/* The tile that is chosen for the region: `usual`, unless there are choices. A machine without a
- * number of lanes has none: what is best for one number is not for another. */
+/* The tile that the knob chooses; default `usual`. CPUs without a fixed number of lanes have no
+ * choice. */
 static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual, int64_t panel,
-                                      const struct tile_wish *wish)
+                                      const struct tile_request *request)
 {
     static const int pixels[] = { 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 20, 24, 28 };
     const int64_t pair[2] = { usual.vectors, usual.pixels };
@@ -24,8 +23,8 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
 
     for (int64_t vectors = 1; vectors <= 8; vectors *= 2)
         for (size_t i = 0; i < sizeof pixels / sizeof *pixels && n < MOST_TILES; i++)
-            if (tile_is_possible(bind->machine, panel, vectors, pixels[i], wish->columns) &&
-                (!wish->pairs || pairs_fit(bind->machine, vectors, pixels[i]))) {
+            if (tile_is_possible(bind->machine, panel, vectors, pixels[i], request->columns) &&
+                (!request->pairs || pairs_fit(bind->machine, vectors, pixels[i]))) {
                 values[n][0] = vectors;
                 values[n++][1] = pixels[i];
             }
@@ -36,19 +35,20 @@ static struct tile_shape chosen_shape(struct bind *bind, struct tile_shape usual
     return usual;
 }
 
-/* The tile that the region has without choices. */
+/* The default tile of the region. */
 static struct tile_shape wished_shape(const struct machine *machine, struct tile_shape usual,
-                                      int64_t panel, const struct tile_wish *wish)
+                                      int64_t panel, const struct tile_request *request)
 {
-    const struct tile_product product = { wish->rows, wish->columns, wish->len };
+    const struct tile_product product = { request->rows, request->columns, request->len };
 
-    if (wish->pairs)
-        return tile_fitted_to_pairs(machine, usual, wish->rows, wish->rest);
-    return tile_fastest(machine, tile_fitted(usual, wish->rows, wish->stepped), panel, &product);
+    if (request->pairs)
+        return tile_fitted_to_pairs(machine, usual, request->rows, request->rest);
+    return tile_fastest(machine, tile_fitted(usual, request->rows, request->stepped), panel,
+                        &product);
 }
 
-/* Of the shapes that --target generic leaves to the C compiler, number i. Of those that a class of
- * columns does not narrow, the name would not tell the pixels. */
+/* Shape i for --target generic. Where the class of columns does not narrow the tile, the name does
+ * not tell the pixels. */
 static struct tile_shape classed(const struct tile_name *name, struct tile_shape shape)
 {
     return name->wide ? tile_widened(shape)
@@ -66,8 +66,8 @@ struct tile_shape tile_named_shape(const struct tile_name *name, int i)
     return tile_fitted(shape, name->rows, name->stepped);
 }
 
-/* "_8", "_64", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of pixels with 16 and 8
- * lanes. */
+/* The name's suffix: "_8", "_64", "_9or6", "_8_24or12", "_by5": the class, and unusual numbers of
+ * pixels with 16 and 8 lanes. */
 static const char *suffix_of(struct arena *arena, const struct tile_name *name)
 {
     const int most = tile_named_shape(name, 0).pixels, half = tile_named_shape(name, 1).pixels;
@@ -92,7 +92,7 @@ bool tile_is_mixed(const struct machine *machine, const struct tile_name *name)
     return machine->lanes ? name->shape.short_end : name->narrow == TILE_THREE_QUARTERS;
 }
 
-/* Whether sums go through functions whose constants take many registers. */
+/* Whether the epilogue has functions whose constants take many registers. */
 static bool computes_functions(const struct region *region)
 {
     for (const struct node *node = region->fn->first; node; node = node->next)
@@ -114,17 +114,17 @@ static bool computes_functions(const struct region *region)
     return false;
 }
 
-struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
+struct tile_name tile_name_of(struct bind *bind, const struct tile_request *request)
 {
     const struct machine *machine = bind->machine;
-    const int64_t rows = wish->rows, columns = wish->columns;
-    const bool wide = !wish->alike && tile_is_wide(machine, columns);
-    const bool three_quarters = !wish->alike && tile_is_three_quarters(machine, columns);
+    const int64_t rows = request->rows, columns = request->columns;
+    const bool wide = !request->alike && tile_is_wide(machine, columns);
+    const bool three_quarters = !request->alike && tile_is_three_quarters(machine, columns);
     struct tile_name name = { .narrow = three_quarters ? TILE_THREE_QUARTERS
                                                        : tile_class(machine, columns),
                               .wide = wide,
                               .rows = rows,
-                              .stepped = wish->stepped,
+                              .stepped = request->stepped,
                               .apart = machine->lanes != 1 && computes_functions(bind->region) };
 
     if (!machine->lanes) {
@@ -135,7 +135,8 @@ struct tile_name tile_name_of(struct bind *bind, const struct tile_wish *wish)
         const int64_t panel = wide ? WIDE_TILE_PANEL : tile_panel(machine);
 
         name.suffix = class ? arena_printf(bind->arena, "_%d", (int)class) : "";
-        name.shape = chosen_shape(bind, wished_shape(machine, usual, panel, wish), panel, wish);
+        name.shape =
+            chosen_shape(bind, wished_shape(machine, usual, panel, request), panel, request);
         if (name.shape.vectors != usual.vectors || name.shape.pixels != usual.pixels)
             name.suffix =
                 arena_printf(bind->arena, "%s_%dx%d",
@@ -151,7 +152,7 @@ static const char *const forms[] = { "taps",  "ahead",       "evenly",      "off
                                      "rows",  "rows_evenly", "more",        "more_evenly",
                                      "parts", "pairs",       "pairs_ahead", "pair_rows" };
 
-/* What the function is called: of a tile, or of the first half of one; for one step if not 0. */
+/* The microkernel's name; see tile_name.h. */
 const char *tile_fn_name(struct arena *arena, const struct tile_name *name, const char *half,
                          enum tile_form form, int64_t step)
 {

@@ -4,27 +4,26 @@
 #include "codegen_c/microkernel/tile.h"
 
 enum {
-    WIDE_VECTORS = 4, /* of a panel of 64 with 16 lanes: fewer loads for each product than 2 x 8 */
+    WIDE_VECTORS = 4, /* panels of 64, 16 lanes: fewer loads per product than 2 x 8 */
     WIDE_PIXELS = 6,
     SCALAR_COLUMNS = 4,
-    NARROW_16 = 14,    /* pixels of a tile of one vector, with 32 registers … */
+    NARROW_16 = 14,    /* pixels of a one-vector tile with 32 registers … */
     NARROW = 12,       /* … and with 16 */
-    THIRDS_PIXELS = 4, /* of a tile of three vectors of 8 lanes: 12 sums of 16 registers */
-    NARROW_4 = 4,      /* pixels of a tile of two vectors of 4 lanes, with 16 */
-    LEAST_LANES = 4,   /* of vectors */
-    MOST_LANES = 16,   /* of any */
-    REGISTERS = 16,    /* where the machine does not tell */
-    FEWEST_SUMS = 8,   /* that hide how long it takes to add to one, where there are registers */
-    MOST_ADAPTED = 8,  /* pixels that may become one more: 32 registers */
-    PAIRS_PIXELS = 12, /* of two vectors: 175 GFLOP/s where 8 have 172, peak 117 (Zen 4) */
-    /* where inputs are in registers, too: of 12 clang 14 puts sums on the stack (Zen 5, 192 inputs:
-     * 380 to 400 GFLOP/s with 8 to 11, 234 with 12; gcc 12 398 with 11 and 403 with 12) */
+    THIRDS_PIXELS = 4, /* pixels of a tile of three 8-lane vectors: 12 sums of 16 registers */
+    NARROW_4 = 4,      /* pixels of a tile of two 4-lane vectors, 16 registers */
+    LEAST_LANES = 4,   /* vectors of a tile */
+    MOST_LANES = 16,   /* any tile */
+    REGISTERS = 16,    /* if the CPU row has none */
+    FEWEST_SUMS = 8,   /* sums that hide the latency of an addition, if registers allow */
+    MOST_ADAPTED = 8,  /* pixels that may become one more, with 32 registers */
+    PAIRS_PIXELS = 12, /* two vectors (docs/lab/kernels.md) */
+    /* with inputs in registers, too: from 12 on, clang 14 spills sums (docs/lab/kernels.md) */
     PAIRS_PIXELS_REGISTERS = 10,
     FEWEST_PAIRS = 4, /* pixels: 8 sums */
-    MOST_STEPPED = 16 /* of one vector, with 32 registers, where one pointer tells where all are */
+    MOST_STEPPED = 16 /* one vector, 32 registers, one pointer for all pixels */
 };
 
-/* What --target generic leaves to the C compiler: the same tiles as the rows of machines.def. */
+/* For --target generic: the same tiles as the rows of machines.def. */
 const struct tile_shape tile_shapes[N_TILE_SHAPES] = {
     { "LANES == 16", 16, 2, 8, false },
     { "LANES == 8", 8, 2, 6, false },
@@ -52,8 +51,8 @@ int tile_panel(const struct machine *machine)
     return machine->lanes == 1 ? SCALAR_COLUMNS : TILE_PANEL;
 }
 
-/* Vectors of 16 lanes that tiles of so many channels make of these columns, the last tile being
- * one of half as many where that is enough. */
+/* 16-lane vectors in tiles of `channels` channels over these columns; the last tile may be half a
+ * tile. */
 static int64_t vectors_made(int64_t columns, int64_t tile)
 {
     const int64_t rest = columns % tile;
@@ -61,7 +60,7 @@ static int64_t vectors_made(int64_t columns, int64_t tile)
     return (columns / tile * 2 + (rest == 0 ? 0 : rest <= tile / 2 ? 1 : 2)) * (tile / 2 / 16);
 }
 
-/* Wide panels unless they leave a sixteenth more unused. */
+/* Wide panels, unless they waste a sixteenth more. */
 bool tile_is_wide(const struct machine *machine, int64_t columns)
 {
     return (machine->lanes == 0 || machine->lanes == 16) && columns > TILE_PANEL &&
@@ -82,8 +81,8 @@ struct tile_shape tile_widened(struct tile_shape shape)
     return shape;
 }
 
-/* One vector of many pixels, where more would hold no channels, and that no longer than they need:
- * there are processors with twice as many instructions a cycle for vectors of half the length. */
+/* One vector and many pixels where more vectors would hold no channels; the vector is no longer
+ * than the channels need, as some CPUs run vectors of half the length at twice the rate. */
 struct tile_shape tile_narrowed(struct tile_shape shape, int64_t columns)
 {
     const int sums = shape.vectors * shape.pixels;
@@ -100,7 +99,7 @@ struct tile_shape tile_narrowed(struct tile_shape shape, int64_t columns)
     return shape;
 }
 
-/* Of 16 lanes one vector, and one of 8: where such are begun two a cycle, they take half the time.
+/* One 16-lane and one 8-lane vector: CPUs with two 256-bit pipes take half the time for the latter.
  * All divide 24. */
 struct tile_shape tile_three_quarters(struct tile_shape shape)
 {
@@ -131,8 +130,8 @@ struct tile_shape tile_shape_of_machine(const struct machine *machine)
                                 .pixels = machine->tile_columns };
 }
 
-/* Scalars have one shape, where there is no choice; more channels than a vector holds two vectors
- * or more, and sums that fit into 32 registers. */
+/* Scalars have one shape if there is no choice. More channels than a vector holds take two vectors
+ * or more, and sums that fit 32 registers. */
 int tile_most_pixels(const struct region *region, int64_t columns)
 {
     if (region->machine->lanes == 1)
@@ -164,8 +163,8 @@ void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t 
     *channels = tile_channels(&shape);
 }
 
-/* Steps of time that a tile takes for each k, less what all take: products, two of which are begun
- * at a time but wait for the sums of the k before; vectors of weights; the loop. */
+/* Predicted time of one k step, less the cost common to all tiles: products, two of which begin at
+ * a time but wait for the sums of the step before; loads of weights; the loop. */
 static int64_t tile_cost(int64_t vectors, int64_t pixels)
 {
     const int64_t sums = vectors * pixels;
@@ -173,7 +172,7 @@ static int64_t tile_cost(int64_t vectors, int64_t pixels)
     return (sums < FEWEST_SUMS ? FEWEST_SUMS : sums) + vectors + 2;
 }
 
-/* As many pixels, from `fewest` to `most`, as make the least of so many rows: 7 of 49. */
+/* The number of pixels in `fewest` .. `most` that minimises the time of all rows: 7 for 49. */
 static struct tile_shape fitted(struct tile_shape shape, int64_t rows, int fewest, int most)
 {
     const int usual = shape.pixels;
@@ -188,7 +187,7 @@ static struct tile_shape fitted(struct tile_shape shape, int64_t rows, int fewes
             shape.pixels = pixels;
         }
     }
-    /* More text for less than a twentieth is not worth it. */
+    /* Not worth more code for less than a twentieth. */
     if (least * 20 > (rows + usual - 1) / usual * tile_cost(shape.vectors, usual) * 19)
         shape.pixels = usual;
     return shape;
@@ -207,8 +206,8 @@ struct tile_shape tile_fitted(struct tile_shape shape, int64_t rows, bool steppe
     return fitted(shape, rows, usual / 2, most);
 }
 
-/* Steps of time of all rows, where those that whole tiles leave over have one of their own, and
- * what it takes to load weights for fewer. */
+/* Predicted time of all rows if those left over have a tile of their own; with the cost of loading
+ * weights for fewer. */
 static int64_t cost_with_rest(const struct tile_shape *shape, int64_t rows)
 {
     const int64_t rest = rows % shape->pixels;
@@ -217,7 +216,7 @@ static int64_t cost_with_rest(const struct tile_shape *shape, int64_t rows)
            (rest > 0 ? tile_cost(shape->vectors, rest) + (shape->pixels - rest) / 2 : 0);
 }
 
-/* As many pixels as may be, or as take a fiftieth less: 10 of 49, and 9; 8 of 16. */
+/* The largest number of pixels, or one that saves a fiftieth: 10 for 49, also 9; 8 for 16. */
 static struct tile_shape fitted_with_rest(struct tile_shape shape, int64_t rows)
 {
     struct tile_shape best;
@@ -241,8 +240,7 @@ struct tile_shape tile_fitted_to_pairs(const struct machine *machine, struct til
                      : fitted(shape, rows, FEWEST_PAIRS, shape.pixels);
 }
 
-/* Whether sums and weights fit into the registers, and the tile into a panel, and enough of it
- * holds channels. One vector of many channels loads twice for each sum: not worth a trial. */
+/* See tile_shape.h. One vector of many channels loads twice for each sum: not worth a trial. */
 bool tile_is_possible(const struct machine *machine, int64_t panel, int64_t vectors, int64_t pixels,
                       int64_t columns)
 {
@@ -254,7 +252,7 @@ bool tile_is_possible(const struct machine *machine, int64_t panel, int64_t vect
            (vectors == 1 ? columns <= lanes || lanes == 1 : (vectors - 1) * lanes < columns);
 }
 
-/* Which columns share a helper: those for which every shape is the same. */
+/* The class of columns: those for which every shape is the same. */
 int64_t tile_class(const struct machine *machine, int64_t columns)
 {
     static const int64_t classes[] = { 4, 8, 16 };
@@ -270,8 +268,7 @@ int64_t tile_class(const struct machine *machine, int64_t columns)
     return 0;
 }
 
-/* Tiles of one row after the other, divided by tiles of all pixels: whether they are nearly as
- * many. */
+/* Compares tiles row by row with tiles over all pixels. */
 static bool fills(struct tile_shape usual, int64_t rows, int64_t len)
 {
     const struct tile_shape by_row = tile_fitted(usual, len, true),

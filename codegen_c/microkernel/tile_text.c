@@ -5,9 +5,9 @@
 #include "codegen_c/microkernel/limits.h"
 
 enum {
-    LINE = 16, /* numbers of a cache line */
-    NEAR = 12  /* inputs whose weights are fetched into the first cache before they are needed,
-                  where the third is far: 8 to 16 are alike (docs/lab/kernels.md) */
+    LINE = 16, /* floats of a cache line */
+    NEAR = 12  /* paced prefetch into the L1 runs so many inputs ahead, where the L3 is slow: 8
+                  to 16 are alike */
 };
 
 int tile_line(void)
@@ -76,7 +76,7 @@ struct row_vector bind_tile_vector(struct bind *bind, const struct tile_name *na
                                       .most = tile_shapes[0].lanes };
 }
 
-/* The helper that defines the extents and the lists of a class; tells the most that they may be. */
+/* Adds the helper with the extents and lists of a class; sets the upper bounds of the extents. */
 static void bind_shapes(struct bind *bind, const struct tile_name *naming, struct tile *out)
 {
     const char *name = arena_printf(bind->arena, "tile_shape%s", naming->suffix);
@@ -105,7 +105,7 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-/* What becomes of the sums, if it is not an array. */
+/* The keys of the epilogue store. */
 static void bind_end(struct bind *bind, const struct tile_end *end, struct keys *keys)
 {
     keys_set_flag(keys, "stores", end != NULL);
@@ -125,7 +125,7 @@ static void bind_end(struct bind *bind, const struct tile_end *end, struct keys 
         bind_limit_macros(bind);
 }
 
-/* What a pixel reads of x for a pair and a product: operands in memory, or registers
+/* How a pixel's inputs are read for a pair and a product: memory operands or registers
  * (pairs.c.tmpl). */
 static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *keys)
 {
@@ -138,7 +138,7 @@ static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *ke
     keys_set(keys, "other_input", step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]");
 }
 
-/* How the tile of pairs reads x. */
+/* How the Winograd inner product reads x. */
 static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum tile_form form,
                                      int64_t step, struct keys *keys)
 {
@@ -169,11 +169,11 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                         const char *each_vector, enum tile_form form, int64_t step)
 {
     const bool mixed = tile_is_mixed(bind->machine, naming);
-    const bool fetches = form == TILE_AHEAD || form == TILE_EVENLY || form == TILE_PAIRS_AHEAD ||
+    const bool fetches = form == TILE_AHEAD || form == TILE_PACED || form == TILE_PAIRS_AHEAD ||
                          form == TILE_PAIRS_ROWS;
-    const bool more_evenly = form == TILE_MORE_EVENLY, more = more_evenly || form == TILE_MORE;
-    const bool evenly = form == TILE_EVENLY || form == TILE_ROWS_EVENLY || more_evenly;
-    const bool rows = form == TILE_ROWS || form == TILE_ROWS_EVENLY;
+    const bool more_paced = form == TILE_MORE_PACED, more = more_paced || form == TILE_MORE;
+    const bool paced = form == TILE_PACED || form == TILE_ROWS_PACED || more_paced;
+    const bool rows = form == TILE_ROWS || form == TILE_ROWS_PACED;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -190,21 +190,20 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
     keys_set_flag(&keys, "fetches", fetches);
     keys_offer(&keys, "near",
-               form == TILE_EVENLY || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
-                                                         : "");
-    keys_offer(&keys, "line", evenly ? "fetch" : arena_printf(bind->arena, "%d", LINE));
-    keys_offer(&keys, "fetched", evenly ? "`fetch` numbers" : "a cache line");
-    keys_offer(&keys, "are", evenly ? "are" : "is");
-    keys_offer(&keys, "fetch_param", evenly ? " int fetch," : "");
+               form == TILE_PACED || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
+                                                        : "");
+    keys_offer(&keys, "line", paced ? "fetch" : arena_printf(bind->arena, "%d", LINE));
+    keys_offer(&keys, "fetched", paced ? "`fetch` floats" : "a cache line");
+    keys_offer(&keys, "fetch_param", paced ? " int fetch," : "");
     bind_end(bind, naming->end, &keys);
     if (form >= TILE_PAIRS)
         return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_EVENLY);
+    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_PACED);
     keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", rows);
     keys_set_flag(&keys, "more", more);
-    keys_set_flag(&keys, "fetches_rows", rows || more_evenly);
-    keys_offer(&keys, "more_evenly", more_evenly ? "1" : "");
+    keys_set_flag(&keys, "fetches_rows", rows || more_paced);
+    keys_offer(&keys, "more_paced", more_paced ? "1" : "");
     keys_set_flag(&keys, "parts", form == TILE_PARTS);
     keys_set_flag(&keys, "adds", more || form == TILE_PARTS);
     keys_set_flag(&keys, "pointers", step == 0);
@@ -215,13 +214,10 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                                   naming->end->some ? ", int n_channels" : "", naming->end->params)
                    : "float *sum");
     keys_offer(&keys, "becomes",
-               naming->end
-                   ? arena_printf(bind->arena,
-                                  "y[j * step + i] of pixel j < n_pixels and channel i%s becomes%s",
-                                  naming->end->some ? " < n_channels" : "",
-                                  naming->end->some ? "\n *" : "")
-                   : arena_printf(bind->arena, "sum[j * %s + i] becomes", naming->tile));
-    keys_offer(&keys, "then", naming->end ? ", and then END" : "");
+               naming->end ? arena_printf(bind->arena, "y[j * step + i] (j < n_pixels%s) =\n *",
+                                          naming->end->some ? ", i < n_channels" : "")
+                           : arena_printf(bind->arena, "sum[j * %s + i] =", naming->tile));
+    keys_offer(&keys, "then", naming->end ? ", then END, the epilogue" : "");
     keys_set_flag(&keys, "strided", rows || more);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }

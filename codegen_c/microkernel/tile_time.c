@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* Of the time that the rules' tile takes: a tile of its own is more text. */
+/* Percent of the default tile's time: another tile is more code. */
 #define NOTICEABLE 0.98
 
 static const struct tile_times {
     const char *machine;
-    bool whole; /* vectors are as long as the machine's; else shorter, for few channels */
+    bool whole; /* vectors have the CPU's length; else shorter, for few channels */
     int vectors, pixels;
-    double step, begin; /* picoseconds: of each number of a sum, and of a tile besides */
+    double step, begin; /* picoseconds: per element of a sum, and per tile */
 } times[] = {
 #define TILE_TIME(machine, whole, vectors, pixels, step, begin)                                    \
     { machine, whole, vectors, pixels, step, begin },
@@ -34,7 +34,7 @@ static const char *rows_of(const struct machine *machine)
     return machine->name;
 }
 
-/* Whether the row is of vectors like the shape's. */
+/* Whether the row is for vectors like the shape's. */
 static bool is_like(const struct tile_times *row, const struct machine *machine,
                     const struct tile_shape *shape)
 {
@@ -78,15 +78,15 @@ double tile_time(const struct machine *machine, const struct tile_shape *shape,
            (n.halves > 0 ? n.halves * (len * half->step + half->begin) : 0);
 }
 
-/* Whether halves have too few sums to hide how long it takes to add to one: there were too few
- * trials to tell how long they take. */
+/* Whether half tiles have too few sums to hide the latency of an addition: too few trials tell
+ * their time. */
 static bool waits(const struct tile_shape *shape, const struct tile_product *p)
 {
     return shape->vectors / 2 * shape->pixels < FEWEST_SUMS && tile_counts_of(shape, p).halves > 0;
 }
 
-/* Whether there is a register for an input beside sums and weights. gcc 12 does without for 4 x 3
- * in 16; with clang 14 that takes up to 1.7 times as long as 2 x 6. */
+/* Whether a register is left for an input beside sums and weights. gcc 12 needs none for 4 x 3 in
+ * 16 registers; clang 14 takes up to 1.7 times as long as for 2 x 6. */
 static bool has_room(const struct machine *machine, const struct tile_shape *shape)
 {
     return shape->vectors * (shape->pixels + 1) < machine->registers;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Decimal when this many digits are exact, hex otherwise: a decimal of 9 or 17 digits is no easier
- * to read than hex, and not every compiler rounds it right. */
+/* Decimal if this many digits are exact, else hex: 9 or 17 digits are no easier to read, and not
+ * every compiler rounds them right. */
 enum { SHORT_DIGITS = 6, WHOLE_BELOW = 1000000 };
 
 static const char *float_literal(struct arena *arena, enum dtype dtype, double number,
@@ -51,7 +51,7 @@ static const char *unsigned_literal(struct arena *arena, enum dtype dtype, uint6
 {
     if (number > UINT32_MAX)
         return arena_printf(arena, "UINT64_C(%" PRIu64 ")", number);
-    /* Narrow types are promoted to int: a suffix would only change signs in expressions. */
+    /* Narrow types are promoted to int: a suffix would change signedness in expressions. */
     return arena_printf(arena, "%" PRIu64 "%s", number, dtype_bytes(dtype) >= 4 ? "u" : "");
 }
 
@@ -65,7 +65,7 @@ static const char *integer_literal(struct arena *arena, enum dtype dtype, int64_
 const char *literal_of_element(struct arena *arena, enum dtype dtype, const void *data, int64_t i,
                                bool *needs_math)
 {
-    if (dtype_kind(dtype) == KIND_MINIFLOAT) /* C has only its code */
+    if (dtype_kind(dtype) == KIND_MINIFLOAT) /* C has the bits only */
         return arena_printf(arena, "0x%02x", ((const uint8_t *)data)[i]);
     if (dtype_is_float(dtype))
         return float_literal(arena, dtype, dtype_load(dtype, data, i), needs_math);

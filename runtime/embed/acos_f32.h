@@ -10,17 +10,17 @@
 #include "runtime/embed/inline_f32.h"
 #include "runtime/embed/sqrt_f32.h"
 
-/* The arc cosine, off by 1.3 ulp at most: pi / 2 less the arc sine up to 1/2, beyond it twice the arc sine of
- * sqrt((1 - |v|) / 2), or pi less that. */
+/* The arc cosine, within 1.3 ulp: pi / 2 less the arc sine up to 1/2; beyond, twice the arc sine of sqrt((1 -
+ * |v|) / 2), or pi less that. */
 INLINE_F32 float acos_f32(float v)
 {
     const uint32_t sign = f32_bits(v) & 0x80000000u;
     const float x = f32_of_bits(f32_bits(v) ^ sign), half = 0.5f - 0.5f * x;
     const int far = x > 0.5f;
-    const float root = sqrt_f32(half); /* none above 1 */
+    const float root = sqrt_f32(half); /* at most 1 */
     const float sine = asin_series_f32(choose_f32(far, root, x), choose_f32(far, half, x * x));
     const float signed_sine = f32_of_bits(f32_bits(sine) ^ sign);
-    /* pi / 2 and pi are less than their floats */
+    /* pi / 2 and pi in two parts */
     const float near = 0x1.921fb6p+0f - (signed_sine + 0x1.777a5cp-25f);
     const float beyond = choose_f32((int)(sign >> 31), 0x1.921fb6p+1f - 0x1.777a5cp-24f, 0.0f) + 2.0f * signed_sine;
 

@@ -1,4 +1,4 @@
-/* A line. */
+/* slope * v + offset */
 static float affine_f32(float v, float slope, float offset)
 {
     return slope * v + offset;

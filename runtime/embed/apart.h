@@ -1,8 +1,8 @@
 #ifndef EMBED_APART_H
 #define EMBED_APART_H
 
-/* Inner loops that need all registers stay functions of their own where what follows them computes functions:
- * compilers load the constants of these once, in front of both, and the inner loop has no registers left. */
+/* Inner loops that need all registers are functions of their own if their epilogue computes functions: inlined,
+ * the constants of these would be loaded in front of the loop and take its registers. */
 #ifdef __GNUC__
 #define APART __attribute__((noinline))
 #else

@@ -1,8 +1,7 @@
 #ifndef EMBED_APART_F32_H
 #define EMBED_APART_F32_H
 
-/* A product is rounded before it is added to something: clang may make one operation (FMA) of both with
- * -ffp-contract=fast, whatever the text says. */
+/* Rounds a product before it is added: with -ffp-contract=fast, clang would contract both to an FMA. */
 #if defined __clang__ && defined __SSE__
 #define APART_F32(v) __asm__("" : "+x"(v));
 #elif defined __clang__ && defined __ARM_64BIT_STATE

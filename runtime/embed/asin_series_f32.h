@@ -3,7 +3,7 @@
 
 #include "runtime/embed/inline_f32.h"
 
-/* The arc sine of x, whose square is given, from 0 to 1/2. */
+/* The arc sine of x in 0 .. 1/2, given x and its square. */
 INLINE_F32 float asin_series_f32(float x, float square)
 {
     const float p = (((0x1.595c60p-5f * square + 0x1.8c3e50p-6f) * square + 0x1.747bb8p-5f) * square

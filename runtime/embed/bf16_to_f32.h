@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-/* The number of a bfloat16: the upper half of a float. */
+/* bfloat16 to f32: its bits are the upper half of a float's. */
 static float bf16_to_f32(uint16_t code)
 {
     union {

@@ -1,7 +1,6 @@
 #include <stdint.h>
 
-/* Subtracts from codes the zero point that their block shares: from code (k, j) of [n, 4]
- * zero[k * k_step + j * j_step]. */
+/* Subtracts block zero points from values [n, 4]: zero[k * k_step + j * j_step] from value (k, j). */
 static void centre_blocks(const int8_t *zero, int k_step, int j_step, int n, float *code)
 {
     for (int k = 0; k < n; k++)

@@ -7,8 +7,8 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/inline_f32.h"
 
-/* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
- * what stands in an arm of ?:, and no vector code of the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
+ * branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -16,7 +16,7 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* of vectors */
+    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }

@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-/* v within least .. greatest. */
+/* v clamped to least .. greatest. */
 static int32_t clamp_int(int32_t v, int32_t least, int32_t greatest)
 {
     return v < least ? least : v > greatest ? greatest : v;

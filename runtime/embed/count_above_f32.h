@@ -1,4 +1,4 @@
-/* How many of n numbers are not t or less: NaN counts. */
+/* The number of elements above t; NaN counts as above. */
 static int count_above_f32(const float *x, int n, float t)
 {
     int above = 0;

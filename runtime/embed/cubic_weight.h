@@ -1,6 +1,6 @@
 #include <math.h>
 
-/* The weight of an element at this distance from a place, by cubic convolution with a = -0.75. */
+/* The weight of an element at this distance in cubic convolution, a = -0.75. */
 static double cubic_weight(double distance)
 {
     const double a = -0.75, x = fabs(distance);

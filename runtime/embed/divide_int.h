@@ -1,4 +1,4 @@
-/* a / b towards zero; 0 where b is 0, and the one quotient that does not fit wraps. */
+/* a / b, truncated; 0 if b is 0; the one quotient that overflows wraps. */
 static int64_t divide_int(int64_t a, int64_t b)
 {
     if (b == 0)

@@ -2,8 +2,8 @@
 
 #include "runtime/embed/round_to_minifloat.h"
 
-/* The code nearest to a * multiplier * 2^shift steps; see round_to_minifloat. The multiplier, of 31 bits and a
- * sign, is the one of b in a / b. */
+/* The minifloat nearest to a * multiplier * 2^shift steps; see round_to_minifloat. The multiplier, 31 bits and a
+ * sign, is that of b in a / b. */
 static uint8_t divide_minifloat(int32_t a, int32_t multiplier, int shift, int mantissa_bits, uint32_t greatest,
                                 uint32_t negative)
 {

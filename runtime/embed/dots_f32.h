@@ -3,8 +3,8 @@
 
 #include "runtime/embed/sum_of_16_f32.h"
 
-/* dots[j]: the products of n numbers of line[j] and x, in 16 sums side by side: number i in sum i % 16. Four lines at a
- * time, so that no product waits for the one before. */
+/* dots[j] = the dot product of n floats of line[j] and x, in 16 interleaved sums: element i goes to sum i % 16.
+ * Four lines at a time hide the latency of an addition. */
 static void dots_f32(const float *const line[4], const float *x, int n, float dots[4])
 {
     const float *const a = line[0], *const b = line[1], *const c = line[2], *const d = line[3];

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
+/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
     union {

@@ -5,7 +5,7 @@
 
 #include "runtime/embed/f32_of_bits.h"
 
-/* What order_of_f32 gives, back to the number. */
+/* The inverse of order_of_f32. */
 static inline float f32_of_order(int32_t order)
 {
     return f32_of_bits(order < 0 ? ~(uint32_t)order | 0x80000000u : (uint32_t)order);

@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-/* The bfloat16 nearest to v, ties to the even one; NaN stays NaN. */
+/* f32 to bfloat16, rounded to nearest, ties to even; NaN stays NaN. */
 static uint16_t f32_to_bf16(float v)
 {
     union {

@@ -3,7 +3,7 @@
 #include "runtime/embed/choose_f32.h"
 #include "runtime/embed/inline_f32.h"
 
-/* v without its fraction; the nearest int32_t where it is beyond all; 0 of NaN. */
+/* v truncated towards zero, saturated; NaN becomes 0. */
 INLINE_F32 int32_t f32_to_i32(float v)
 {
     const int above = v >= 2147483648.0f, below = v < -2147483648.0f, fits = !above & !below & (v == v);

@@ -1,4 +1,4 @@
-/* v truncated towards zero; out of range the nearest number there is, NaN becomes 0. */
+/* v truncated towards zero, saturated; NaN becomes 0. */
 static int64_t f64_to_i64(double v)
 {
     if (v != v)

@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* v where it is a float, else the odd one of the two floats next to it: rounded to fewer digits, that gives
- * what v rounded once gives. */
+/* v rounded to odd: v if it is a float, else the neighbouring float with an odd last bit. Rounding that to fewer
+ * bits gives the result of rounding v once. */
 static float f64_to_odd_f32(double v)
 {
     union {
@@ -12,7 +12,7 @@ static float f64_to_odd_f32(double v)
     near.number = (float)v;
     if ((double)near.number == v || v != v)
         return near.number;
-    /* Away from zero: one back. Infinity becomes the greatest float, which is odd. */
+    /* If rounded away from zero, steps back; infinity becomes the largest float, which is odd. */
     if (v > 0 ? (double)near.number > v : (double)near.number < v)
         near.bits--;
     near.bits |= 1u;

@@ -1,4 +1,4 @@
-/* v truncated towards zero; out of range the nearest number there is, NaN becomes 0. */
+/* v truncated towards zero, saturated; NaN becomes 0. */
 static uint64_t f64_to_u64(double v)
 {
     if (!(v > 0.0))

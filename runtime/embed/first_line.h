@@ -3,8 +3,7 @@
 
 #include <stdint.h>
 
-/* Where the first line of the cache begins, of memory for floats: vectors that lie across two take twice as
- * long to read. */
+/* The first cache line boundary in memory for floats: vectors that cross a line take two accesses. */
 static inline float *first_line(void *memory)
 {
     return (float *)(void *)((char *)memory + (-(uintptr_t)memory & 63));

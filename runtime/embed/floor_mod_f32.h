@@ -2,7 +2,7 @@
 
 #include "runtime/embed/fmod_f32.h"
 
-/* The remainder with the sign of the divisor. */
+/* The remainder, with the sign of the divisor. */
 static float floor_mod_f32(float a, float b)
 {
     const float rest = fmod_f32(a, b);

@@ -1,6 +1,6 @@
 #include <math.h>
 
-/* The remainder with the sign of the divisor. */
+/* The remainder, with the sign of the divisor. */
 static double floor_mod_f64(double a, double b)
 {
     const double rest = fmod(a, b);

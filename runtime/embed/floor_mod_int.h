@@ -1,4 +1,4 @@
-/* The remainder with the sign of the divisor; 0 where b is 0. */
+/* The remainder, with the sign of the divisor; 0 if b is 0. */
 static int64_t floor_mod_int(int64_t a, int64_t b)
 {
     const int64_t rest = b == 0 || b == -1 ? 0 : a % b;

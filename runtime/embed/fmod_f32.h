@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The remainder of a / b with the sign of a, which is exact. Where the processor has doubles, quotients below 2^29 need
- * no loop over bits: a double of 53 bits tells the whole number below each from that number, and holds its product with b. */
+/* The remainder of a / b, with the sign of a; exact. With double arithmetic, quotients below 2^29 need no loop
+ * over bits: 53 bits determine the integer below the quotient and hold its product with b. */
 static inline float fmod_f32(float a, float b)
 {
 #if defined __SSE2__ || defined __aarch64__ || (defined __riscv_flen && __riscv_flen >= 64)
@@ -14,7 +14,7 @@ static inline float fmod_f32(float a, float b)
     if (quotient > -0x1p29 && quotient < 0x1p29) {
         const double rest = (double)a - (double)(int32_t)quotient * (double)b;
 
-        if (rest == rest) /* b is finite */
+        if (rest == rest) /* only if b is finite */
             return copysignf((float)rest, a);
     }
 #endif

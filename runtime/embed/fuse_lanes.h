@@ -5,10 +5,10 @@
 #include <string.h>
 
 #ifdef __GNUC__
-__attribute__((unused)) /* where there are instructions for it */
+__attribute__((unused)) /* unused if there are FMA instructions */
 #endif
-/* sum += x * w of n numbers, rounded once. The products are exact in double. Where a sum is not, its last bit is
- * made odd, so that the second rounding does not see a tie. */
+/* sum[i] += x[i] * w[i] for n elements, rounded once. Products are exact in double; an inexact sum is rounded to
+ * odd, so that the second rounding sees no false tie. */
 static void fuse_lanes(float *sum, const float *x, const float *w, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -3,7 +3,8 @@
 #include "runtime/embed/gate_table.h"
 #include "runtime/embed/shift_to_nearest.h"
 
-/* x, or alpha * (exp(x) - 1) below 0, of x in 2^-20, in 2^-15; alpha in 2^-16, the table is that of 1 - exp(-x). */
+/* x, or alpha * (exp(x) - 1) if x < 0. Fixed point: x in 2^-20, the result in 2^-15, alpha in 2^-16; the table is
+ * that of 1 - exp(-x). */
 static int32_t gate_elu(int32_t x, int32_t alpha, const uint16_t *table)
 {
     if (x >= 0)

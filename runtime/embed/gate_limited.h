@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* A gate, in 2^-15: at most 1024 in magnitude. */
+/* A gate in 2^-15, clamped to a magnitude of 1024. */
 static int32_t gate_limited(int64_t v)
 {
     const int32_t most = INT32_C(1) << 25;

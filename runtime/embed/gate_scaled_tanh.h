@@ -3,7 +3,7 @@
 #include "runtime/embed/saturate_int.h"
 #include "runtime/embed/shift_to_nearest.h"
 
-/* alpha * tanh(beta * x) of x in 2^-20, in 2^-15; alpha and beta in 2^-16. */
+/* alpha * tanh(beta * x). Fixed point: x in 2^-20, the result in 2^-15, alpha and beta in 2^-16. */
 static int32_t gate_scaled_tanh(int32_t x, int32_t alpha, int32_t beta, const uint16_t *table)
 {
     const int64_t scaled = shift_to_nearest((int64_t)beta * x, 16);

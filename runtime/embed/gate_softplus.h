@@ -3,8 +3,8 @@
 #include "runtime/embed/gate_table.h"
 #include "runtime/embed/shift_to_nearest.h"
 
-/* log(1 + exp(x)), which is max(x, 0) + log(1 + exp(-|x|)), of x in 2^-20, in 2^-15. The table is that of how
- * far the latter has come down from log(2). */
+/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)). Fixed point: x in 2^-20, the result in 2^-15; the table is
+ * log(2) - log(1 + exp(-|x|)). */
 static int32_t gate_softplus(int32_t x, const uint16_t *table)
 {
     const int64_t line = x < 0 ? 0 : shift_to_nearest(x, 5);

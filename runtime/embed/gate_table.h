@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* What a function is at x / 2^20, of a table of what it is at 0, 1/64, 2/64 ... segments / 64, linear between
- * two of its entries, and as at the end beyond. The entries rise. */
+/* A function at x / 2^20 by linear interpolation in a table of its values at 0, 1/64, 2/64 ... segments / 64;
+ * constant beyond. The entries rise. */
 static int32_t gate_table(uint32_t x, const uint16_t *table, uint32_t segments)
 {
     const uint32_t k = x >> 14, rest = x & 16383;

@@ -1,6 +1,6 @@
 #include <string.h>
 
-/* The same `bytes` of each plane, which begin at `from` in the first, one behind the other. */
+/* Copies the same `bytes` bytes of each plane, from offset `from` of the first on, one after the other. */
 static void gather_rows(void *restrict to, const void *restrict from, int planes, size_t plane_bytes,
                         size_t bytes)
 {

@@ -8,9 +8,9 @@
 #include "runtime/embed/inline_f32.h"
 #include "runtime/embed/limited_magnitude_f32.h"
 
-/* v * c(v), c the distribution of the normal deviate, off by 2 ulp at most, 0 in place of results below 2^-119:
- * a series around 0; elsewhere x * c(-x) = e^(-x^2/2 + q((x - 1.25) / (x + 1))) / 4, x = |v|. q is summed up by
- * pairs of terms that need not wait for each other. */
+/* v * c(v), c the normal distribution function, within 2 ulp; results below 2^-119 become 0. A polynomial around
+ * 0; elsewhere x * c(-x) = e^(-x^2/2 + q((x - 1.25) / (x + 1))) / 4, x = |v|. q is evaluated in pairs of terms,
+ * for parallelism. */
 INLINE_F32 float gelu_f32(float v)
 {
     const float square = v * v;
@@ -22,7 +22,7 @@ INLINE_F32 float gelu_f32(float v)
     const float high = (-0x1.a8f040p-8f * u - 0x1.095db0p-8f) * u2 + (0x1.19e21ep-5f * u - 0x1.22b2cap-5f);
     const float low = (0x1.33c232p-4f * u - 0x1.c9844ap-4f) * u2 + (0x1.c7812cp-4f * u - 0x1.d87ef2p-2f);
     const float q = ((high * u4 + low) * u + 0x1.7200e8p-1f) * u - 0x1.b6046p-4f;
-    /* x^2 = upper^2 + ..., upper^2 exact */
+    /* x^2 = upper^2 + ..., with upper^2 exact */
     const float upper = f32_of_bits(f32_bits(x) & 0xfffff000u);
     const float minus = 0.5f * ((x - upper) * (x + upper)) - q;
     const struct exp_parts parts = exp_parts_f32(0.25f - 0.5f * upper * upper, minus);

@@ -7,8 +7,8 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/inline_f32.h"
 
-/* v / 2 * (1 + tanh(u / 2)) = v / (1 + e^-u), u = sqrt(8 / pi) * (v + 0.044715 * v^3); off by 2.1 ulp at most
- * from -0.25 on, below by 2^-24: u is rounded. */
+/* v / 2 * (1 + tanh(u / 2)) = v / (1 + e^-u), u = sqrt(8 / pi) * (v + 0.044715 * v^3); within 2.1 ulp from -0.25
+ * on, below that within 2^-24, as u is rounded. */
 INLINE_F32 float gelu_tanh_f32(float v)
 {
     const float u = v * (0x1.988454p+0f + 0x1.2444f2p-4f * (v * v));

@@ -6,7 +6,7 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/order_of_f32.h"
 
-/* The greatest of 32, NaN if there is one; compared as whole numbers, of which compilers make no branches. */
+/* The maximum of 32 floats, NaN if any is NaN; compared as integers, for which compilers emit no branches. */
 static inline float greatest_of_32_f32(const float best[32])
 {
     int32_t greatest = INT32_MIN;

@@ -1,4 +1,4 @@
-/* A line, cut at 0 and 1. */
+/* slope * v + offset, clamped to 0 .. 1 */
 static float hard_sigmoid_f32(float v, float slope, float offset)
 {
     const float line = slope * v + offset;

@@ -1,4 +1,4 @@
-/* A line, cut at 0 and 1. */
+/* slope * v + offset, clamped to 0 .. 1 */
 static double hard_sigmoid_f64(double v, double slope, double offset)
 {
     const double line = slope * v + offset;

@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* An index into `len` elements; a negative one counts from the end. One that is out of range, which
- * the operators do not allow, becomes the nearest that is in it, so that nothing else is touched. */
+/* An index into `len` elements; a negative one counts from the end. An index out of range, which the operators
+ * forbid, is clamped, so that nothing else is accessed. */
 static int index_within(int64_t index, int len)
 {
     const int64_t from_start = index < 0 ? index + len : index;

@@ -2,10 +2,9 @@
 
 #include "runtime/embed/inverse_root.h"
 
-/* 1 / sqrt(V + epsilon * 2^exponent) = result / 2^*shift, of n numbers whose sum and whose squares' sum are
- * given: V = n * squares - sum^2, which is n^2 times their variance, below 2^90. V is kept in 60 bits, as is
- * epsilon, which is 0 or at least 2^60; exponent is even. The result has at most 31 bits; 0 where V + epsilon
- * is. */
+/* 1 / sqrt(V + epsilon * 2^exponent) = result / 2^*shift, for n numbers of a given sum and sum of squares: V = n
+ * * squares - sum^2, n^2 times their variance, below 2^90. V is kept in 60 bits, as is epsilon, which is 0 or at
+ * least 2^60; exponent is even. The result has at most 31 bits; it is 0 if V + epsilon is. */
 static int32_t inverse_deviation(uint32_t n, int64_t sum, uint64_t squares, uint64_t epsilon, int exponent,
                                  int *shift)
 {

@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-/* 1 / x = result / 2^*shift, less than 2^-29 of it off; x is not 0. The result has 31 bits. */
+/* 1 / x = result / 2^*shift, with a relative error below 2^-29; x is not 0. The result has 31 bits. */
 static int32_t inverse_of(uint64_t x, int *shift)
 {
     uint64_t inverse;

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* 1 / sqrt(x) = result / 2^*shift, less than 2^-30 of it off; x is not 0. The result has 31 bits (or is 2^31),
- * *shift is 31 .. 62. The root of 32 bits is found bit by bit, and rounded down. */
+/* 1 / sqrt(x) = result / 2^*shift, with a relative error below 2^-30; x is not 0. The result has 31 bits, or is
+ * 2^31; *shift is 31 .. 62. The root of 32 bits is computed bit by bit, rounded down. */
 static uint32_t inverse_root(uint64_t x, int *shift)
 {
     uint32_t root = 0;

@@ -1,4 +1,4 @@
-/* v, or a share of it when it is negative. */
+/* v, or alpha * v if v is negative. */
 static double leaky_relu_f64(double v, double alpha)
 {
     return v < 0.0 ? alpha * v : v;

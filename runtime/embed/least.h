@@ -1,4 +1,4 @@
-/* The lesser of two numbers. */
+/* The smaller of two integers. */
 static int least(int a, int b)
 {
     return a < b ? a : b;

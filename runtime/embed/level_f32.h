@@ -8,7 +8,7 @@
 #include "runtime/embed/f32_of_order.h"
 #include "runtime/embed/order_of_f32.h"
 
-/* The least and the greatest number (or nearly so, or NaN: only where the search begins depends on them). */
+/* The minimum and maximum, or nearly so, or NaN: only the start of the search depends on them. */
 static void ends_f32(const float *x, int n, float *least, float *most)
 {
     enum { LANES = 16 };
@@ -29,13 +29,13 @@ static void ends_f32(const float *x, int n, float *least, float *most)
     }
 }
 
-/* A number that at most k of n > k numbers are above (NaN is above all), and at least k if those that equal it
- * count, too; infinity where more than k are NaN. *above: how many are. Halves what lies between, first by value, as
- * numbers mostly lie, then by their order, which takes 32 steps at most. */
+/* A threshold that at most k of n > k elements are above (NaN is above all), and at least k are if those that
+ * equal it count; infinity if more than k are NaN. *above: how many are. Bisects first by value, as elements
+ * usually are distributed, then by order, which takes at most 32 steps. */
 static float level_f32(const float *x, int n, int k, int *above)
 {
     enum { BY_VALUE = 20 };
-    int64_t low = -0x7f800002LL, high = 0x7f800000LL; /* below -infinity: more than k; infinity */
+    int64_t low = -0x7f800002LL, high = 0x7f800000LL; /* below -infinity: more than k are above; infinity */
     float least, most;
     int steps = 0;
 

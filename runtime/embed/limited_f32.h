@@ -7,7 +7,7 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/inline_f32.h"
 
-/* v between -most and most; NaN becomes one of them. */
+/* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;

@@ -7,7 +7,7 @@
 #include "runtime/embed/f32_of_bits.h"
 #include "runtime/embed/inline_f32.h"
 
-/* |v|, but no more than most; NaN becomes most. */
+/* min(|v|, most); NaN becomes most. */
 INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
     const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu), limit = (int32_t)f32_bits(most);

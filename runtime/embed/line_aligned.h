@@ -1,7 +1,7 @@
 #ifndef EMBED_LINE_ALIGNED_H
 #define EMBED_LINE_ALIGNED_H
 
-/* Vectors that lie across two lines of the cache take twice as long to read. */
+/* Vectors that cross a cache line take two accesses. */
 #ifdef __GNUC__
 #define LINE_ALIGNED __attribute__((aligned(64)))
 #else

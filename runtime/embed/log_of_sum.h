@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* The logarithm of sum / 2^31, of a sum of 2^31 or more, in the unit of a table of those of 1 + k / 256,
- * k = 0 .. 256; linear between two of them. */
+/* log(sum / 2^31) for sum >= 2^31, by linear interpolation in a table of log(1 + k / 256), k = 0 .. 256, in the
+ * table's unit. */
 static uint64_t log_of_sum(uint64_t sum, const uint32_t *logs)
 {
     int exponent = 31;

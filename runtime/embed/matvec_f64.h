@@ -1,6 +1,6 @@
 #include "runtime/embed/tile_1x4_f64.h"
 
-/* y[n_y] = matrix * x[n_x], where the matrix is stored as [(n_y + 3) / 4, n_x, 4 rows]. */
+/* y[n_y] = matrix * x[n_x]; the matrix is packed as [(n_y + 3) / 4, n_x, 4 rows]. */
 static void matvec_f64(const double *x, int n_x, const double *matrix, int n_y, double *y)
 {
     for (int first = 0; first < n_y; first += 4) {

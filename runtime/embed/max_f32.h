@@ -1,4 +1,4 @@
-/* The greater one; NaN when either is. */
+/* The maximum; NaN if either is. */
 static float max_f32(float a, float b)
 {
     return a > b || a != a ? a : b;

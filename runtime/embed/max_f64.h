@@ -1,4 +1,4 @@
-/* The greater one; NaN when either is. */
+/* The maximum; NaN if either is. */
 static double max_f64(double a, double b)
 {
     return a > b || a != a ? a : b;

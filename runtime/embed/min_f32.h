@@ -1,4 +1,4 @@
-/* The lesser one; NaN when either is. */
+/* The minimum; NaN if either is. */
 static float min_f32(float a, float b)
 {
     return a < b || a != a ? a : b;

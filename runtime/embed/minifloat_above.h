@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* Whether the number of code a is greater than that of b, or NaN. last: the greatest code that is no NaN, as
- * which infinity may count; nan: that of NaN; negative: the bit of the sign. */
+/* Whether minifloat a is greater than b, or NaN. last: the greatest bits that are not NaN (infinity included);
+ * nan: those of NaN; negative: the sign bit. */
 static int minifloat_above(uint32_t a, uint32_t b, uint32_t last, uint32_t nan, uint32_t negative)
 {
     const uint32_t a_size = a & (negative - 1), b_size = b & (negative - 1);

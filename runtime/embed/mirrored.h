@@ -1,6 +1,6 @@
 #include <math.h>
 
-/* A place, thrown back by the edges first and last until it is between them. */
+/* A coordinate, reflected at first and last until it lies between them. */
 static double mirrored(double place, double first, double last)
 {
     const double range = last - first;

@@ -3,8 +3,7 @@
 
 #include <stdint.h>
 
-/* A place, thrown back by the edges first and last until it is between them; in units of which all three have
- * less than 2^29. */
+/* A coordinate, reflected at first and last until it lies between them; all three are below 2^29. */
 static inline int32_t mirrored_place(int32_t place, int32_t first, int32_t last)
 {
     const int32_t range = last - first;

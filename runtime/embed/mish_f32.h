@@ -6,9 +6,9 @@
 #include "runtime/embed/inline_f32.h"
 #include "runtime/embed/limited_magnitude_f32.h"
 
-/* v * tanh(log(1 + e^v)), off by 2 ulp at most, 0 in place of results below 2^-119. With power = e^-|v|:
- * v - v * 2 * power^2 / (1 + 2 * power + 2 * power^2) from 0.26 on,
- * v * power * (1 + power / 2) / (1 + power + power^2 / 2) below -0.64; a series between. */
+/* v * tanh(log(1 + e^v)), within 2 ulp; results below 2^-119 become 0. With power = e^-|v|: v - v * 2 * power^2 /
+ * (1 + 2 * power + 2 * power^2) from 0.26 on, v * power * (1 + power / 2) / (1 + power + power^2 / 2) below
+ * -0.64; a polynomial between. */
 INLINE_F32 float mish_f32(float v)
 {
     const float p = (((((-0x1.42df22p-11f * v + 0x1.2f258ep-10f) * v + 0x1.fef80ep-8f) * v - 0x1.ab91a0p-12f) * v
@@ -20,7 +20,7 @@ INLINE_F32 float mish_f32(float v)
     const float square = 2.0f * (power * power);
     const float most = choose_f32(v < 0.0f, power + 0.25f * square, 2.0f * power + square);
     const float sum = 1.0f + most, lost = most - (sum - 1.0f);
-    /* x * e^-x / factor, and what it was rounded by */
+    /* x * e^-x / factor, and its rounding error */
     const float more = x * parts.less, product = x + more, rounded = more - (product - x);
     const float below = (product + (rounded + product * (0.5f * power - lost))) * parts.factor;
     const float quotient = choose_f32(v < 0.0f, below, x * square) / sum;

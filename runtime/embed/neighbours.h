@@ -1,5 +1,5 @@
-/* The two of `len` elements around a place, and the weight of the second; 0 when the place is more
- * than one element outside, or no number. */
+/* The two of `len` elements around a coordinate, and the weight of the second. Returns 0 if the coordinate is
+ * more than one element outside, or NaN. */
 static int neighbours(double place, int len, int at[2], double *second)
 {
     if (!(place >= -1 && place <= len))

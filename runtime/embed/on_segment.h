@@ -2,8 +2,8 @@
 
 #include "runtime/embed/shift_down.h"
 
-/* Where n segments are lines: at the last start that is not above x, lines[2 * k] + lines[2 * k + 1] * (x - start),
- * which is within 2^30. To the nearest multiple of 2^bits, halves up, over 2^bits. */
+/* A piecewise linear function of n segments: for the last start that is not above x, lines[2 * k] + lines[2 * k +
+ * 1] * (x - start), which is below 2^30. Divided by 2^bits, rounded to nearest, ties up. */
 static int32_t on_segment(int32_t x, const uint16_t *starts, const int32_t *lines, int n, int bits)
 {
     int32_t v;

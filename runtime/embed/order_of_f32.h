@@ -5,8 +5,8 @@
 
 #include "runtime/embed/f32_bits.h"
 
-/* A whole number that is greater where v is (0 than -0, and NaN than all), because compilers know that the order
- * in which whole numbers are compared is all the same, and need no branch for it. */
+/* An integer whose order is that of v (-0 below 0, NaN above all): compilers know that integer comparisons have
+ * no side effects, and emit no branch. */
 static inline int32_t order_of_f32(float v)
 {
     const uint32_t bits = f32_bits(v), magnitude = bits & 0x7fffffffu;

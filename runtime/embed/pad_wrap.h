@@ -1,4 +1,4 @@
-/* Which of n elements stands at place i when all of them repeat for ever. */
+/* The index, of n elements, of element i of the periodic sequence. */
 static int pad_wrap(int i, int n)
 {
     const int rest = i % n;

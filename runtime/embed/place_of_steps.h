@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What a grid tells, in 2^-16 elements, to nearest: so many steps of it from the middle of a dimension whose
+/* A grid's coordinate, in 2^-16 elements, rounded to nearest: `steps` steps from the middle of a dimension whose
  * last element is `last`. A step is factor / 2^32 elements. */
 static int32_t place_of_steps(int32_t steps, int64_t factor, int32_t last)
 {

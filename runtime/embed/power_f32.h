@@ -5,7 +5,7 @@
 
 #include "runtime/embed/inline_f32.h"
 
-/* a^b; cubes, which networks write as powers, are products. */
+/* a^b; cubes, a common power in networks, are products. */
 INLINE_F32 float power_f32(float a, float b)
 {
     return b == 3.0f ? a * a * a : powf(a, b);

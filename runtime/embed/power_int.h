@@ -1,6 +1,6 @@
 #include "runtime/embed/power_uint.h"
 
-/* base to the power of exponent, which wraps; a fraction is truncated to 0. */
+/* base^exponent, wrapping; a fraction is truncated to 0. */
 static int64_t power_int(int64_t base, int64_t exponent)
 {
     if (exponent >= 0)

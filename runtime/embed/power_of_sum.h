@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* A power of sum / 2^unit, which is 1 or more, in 2^-31: those of 1 + k / 256, k = 0 .. 256, linear between two
- * of them, times those of 2^0, 2^1 ... unit at most 61, sum below 2^63. */
+/* A power of sum / 2^unit >= 1, in 2^-31: that of 1 + k / 256, k = 0 .. 256, by linear interpolation, times that
+ * of 2^0, 2^1 ... unit <= 61, sum < 2^63. */
 static int64_t power_of_sum(uint64_t sum, int unit, const uint32_t *powers, const uint32_t *exponents)
 {
     int exponent = 0;

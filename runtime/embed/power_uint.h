@@ -1,4 +1,4 @@
-/* base to the power of exponent, modulo 2^64. */
+/* base^exponent modulo 2^64. */
 static uint64_t power_uint(uint64_t base, uint64_t exponent)
 {
     uint64_t power = 1;

@@ -2,7 +2,7 @@
 
 #include "runtime/embed/shift_to_nearest.h"
 
-/* a times a reciprocal, by 2^shift, to nearest; INT32_MIN is the reciprocal of 0. */
+/* a * reciprocal / 2^shift, rounded to nearest; INT32_MIN is the reciprocal of 0. */
 static int64_t quotient_of_codes(int32_t a, int32_t reciprocal, int shift)
 {
     if (reciprocal == INT32_MIN)

@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* |a| * multiplier * 2^15 / |b|, rounded down, that by 2^shift to nearest, halves up, and the sign; shift 16 .. 63. By
- * 0 the greatest number of the sign of a. */
+/* a / b: |a| * multiplier * 2^15 / |b|, rounded down, then divided by 2^shift (16 .. 63), rounded to nearest,
+ * ties up, with the sign. Division by 0 gives the largest number of the sign of a. */
 static int64_t quotient_of_steps(int32_t a, int32_t b, int32_t multiplier, int shift)
 {
     const uint64_t product = (uint64_t)(a < 0 ? -a : a) * (uint32_t)multiplier << 15;

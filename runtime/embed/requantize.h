@@ -2,8 +2,8 @@
 
 #include "runtime/embed/requantize_once.h"
 
-/* As requantize_once, but for factors below 1/2 (shift < 0) rounded twice, as TensorFlow Lite and CMSIS-NN
- * do: first the product / 2^31, then that shifted right, to nearest, halves away from zero. */
+/* As requantize_once, but factors below 1/2 (shift < 0) are rounded twice, as TensorFlow Lite and CMSIS-NN do:
+ * first the product / 2^31, then that shifted right, to nearest, ties away from zero. */
 static int32_t requantize(int64_t x, int32_t multiplier, int shift)
 {
     const int right = shift < 0 ? -shift : 0;

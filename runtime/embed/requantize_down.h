@@ -2,14 +2,13 @@
 
 #include "runtime/embed/shift_down.h"
 
-/* As requantize, for shift -1 .. -31: x * multiplier / 2^31 to nearest, halves up, and that shifted right,
- * to nearest, halves away from zero. Nothing branches or saturates, so that compilers can make vectors
- * of it. */
+/* As requantize, for shift -1 .. -31: x * multiplier / 2^31 to nearest, ties up, then shifted right, to nearest,
+ * ties away from zero. Nothing branches or saturates, so that compilers can vectorise it. */
 static int32_t requantize_down(int32_t x, int32_t multiplier, int shift)
 {
     const uint64_t product = (uint64_t)((int64_t)x * multiplier + (1 << 30));
     const int32_t high = (int32_t)(uint32_t)(product >> 31);
-    const int32_t less = high - (high < 0); /* halves below zero go down */
+    const int32_t less = high - (high < 0); /* ties below zero go down */
 
     return shift_down(shift_down(less, -shift - 1) + 1, 1);
 }

@@ -3,9 +3,9 @@
 #include "runtime/embed/apart_f32.h"
 #include "runtime/embed/f32_bits.h"
 
-/* x * factor, rounded to f32 and then to the nearest whole number, ties to even, plus zero; within least ..
- * greatest, numbers of 16 bits. With 1.5 * 2^23 added to it a float has its whole number in its last bits; what is
- * beyond the limits stays beyond them, as the bits of floats are in their order. */
+/* x * factor, rounded to f32, then to the nearest integer, ties to even; plus zero; clamped to least .. greatest,
+ * 16-bit numbers. Adding 1.5 * 2^23 puts a float's integer into its low bits; the bits of values beyond the
+ * limits stay beyond, as float bits are ordered. */
 static inline int32_t requantize_even(int32_t x, float factor, int32_t zero, int32_t least, int32_t greatest)
 {
     const int32_t middle = 0x4B400000 - zero, low = middle + least, high = middle + greatest;

@@ -5,9 +5,9 @@
 
 #include "runtime/embed/saturate_int.h"
 
-/* x * multiplier * 2^(shift - 31) in 32 bits: x is saturated, the product rounded to nearest, halves up,
- * and saturated. multiplier >= 0, shift -31 .. 30. Shifting negative numbers is left to the compiler in
- * C, hence they are lifted above zero. */
+/* x * multiplier * 2^(shift - 31) in 32 bits: x is saturated; the product is rounded to nearest, ties up, and
+ * saturated. multiplier >= 0, shift -31 .. 30. Shifting negative numbers right is implementation-defined, so they
+ * are offset first. */
 static int32_t requantize_once(int64_t x, int32_t multiplier, int shift)
 {
     const int right = 31 - shift;

@@ -3,9 +3,8 @@
 
 #include <stdint.h>
 
-/* The code nearest to magnitude * 2^exponent, counted in steps of the least number of the format, ties to
- * even. greatest: the code of the greatest number, which stands for all beyond; negative: the bit of the
- * sign, or 0. Zero has no sign. */
+/* The minifloat nearest to magnitude * 2^exponent steps of the format's least value, ties to even. greatest: the
+ * bits of the largest finite value, to which results saturate; negative: the sign bit, or 0. Zero has no sign. */
 static uint8_t round_to_minifloat(uint64_t magnitude, int exponent, int mantissa_bits, uint32_t greatest,
                                   uint32_t negative)
 {
@@ -28,9 +27,9 @@ static uint8_t round_to_minifloat(uint64_t magnitude, int exponent, int mantissa
         high |= low >> (32 - shifted);
         low <<= shifted;
     }
-    high |= low != 0; /* a bit more */
-    top = 63 + exponent - shifted; /* the number is 2^top to 2^(top + 1) steps */
-    spacing = top > mantissa_bits ? top - mantissa_bits : 0; /* of numbers there: 2^spacing steps */
+    high |= low != 0; /* sticky bit */
+    top = 63 + exponent - shifted; /* the value is 2^top to 2^(top + 1) steps */
+    spacing = top > mantissa_bits ? top - mantissa_bits : 0; /* of values there: 2^spacing steps */
     cut = spacing - top + 31;
     if (cut > 31) {
         code = cut == 32 && high > 0x80000000u;

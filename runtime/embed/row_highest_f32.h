@@ -1,6 +1,7 @@
 #include "runtime/embed/greatest_of_32_f32.h"
 
-/* The greatest of n > 0 numbers that are not NaN, or NaN: a comparison for each, where row_max_f32 takes three. */
+/* The maximum of n > 0 floats without NaN: one comparison each, where row_max_f32 takes three. With NaN, any of
+ * them, or NaN. */
 static float row_highest_f32(const float *x, int n)
 {
     float best[32];

@@ -1,7 +1,7 @@
 #include "runtime/embed/greatest_of_32_f32.h"
 
-/* The greatest of n > 0 numbers, NaN if there is one. 32 side by side: of 16, gcc makes 16 scalars. Whether one was NaN
- * is kept apart, so that a number waits for one comparison of the one before, not for two. */
+/* The maximum of n > 0 floats, NaN if any is NaN. 32 in parallel: gcc turns 16 into scalars. NaN is tracked
+ * separately, so that an element waits for one comparison, not for two. */
 static float row_max_f32(const float *x, int n)
 {
     float best[32];

@@ -1,6 +1,6 @@
 #include "runtime/embed/greatest_of_32_f32.h"
 
-/* The least of n > 0 numbers, NaN if there is one: row_max_f32.h of their negatives. */
+/* The minimum of n > 0 floats, NaN if any is NaN: row_max_f32 of the negated floats. */
 static float row_min_f32(const float *x, int n)
 {
     float best[32];

@@ -1,7 +1,7 @@
 #include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/sum_of_16_f32.h"
 
-/* The sum of e^(x - highest) of n numbers, in 16 sums side by side. */
+/* The sum of e^(x - highest) of n floats, in 16 interleaved sums. */
 static float row_powers_f32(const float *x, int n, float highest)
 {
     float sum[16] = { 0 };

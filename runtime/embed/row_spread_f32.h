@@ -1,6 +1,6 @@
 #include "runtime/embed/sum_of_16_f32.h"
 
-/* The sum of the squares of n numbers' distances from their mean, in 16 sums side by side. */
+/* The sum of (x - mean)^2 of n floats, in 16 interleaved sums. */
 static float row_spread_f32(const float *x, int n, float mean)
 {
     float sum[16] = { 0 };

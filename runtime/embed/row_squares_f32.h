@@ -1,6 +1,6 @@
 #include "runtime/embed/sum_of_16_f32.h"
 
-/* The sum of the squares of n numbers, in 16 sums side by side: number i in sum i % 16. */
+/* The sum of squares of n floats, in 16 interleaved sums: element i goes to sum i % 16. */
 static float row_squares_f32(const float *x, int n)
 {
     float sum[16] = { 0 };

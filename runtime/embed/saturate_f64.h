@@ -1,4 +1,4 @@
-/* v within least .. greatest; NaN becomes 0. */
+/* v clamped to least .. greatest; NaN becomes 0. */
 static double saturate_f64(double v, double least, double greatest)
 {
     if (v != v)

@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* Multiplies numbers by the power of two that their block shares: number (k, j) of [n, 4] by
- * 2^(scale[k * k_step + j * j_step] - 127). */
+/* Multiplies values [n, 4] by block scales that are powers of two: value (k, j) by 2^(scale[k * k_step + j *
+ * j_step] - 127). */
 static void scale_blocks(const uint8_t *scale, int k_step, int j_step, int n, float *number)
 {
     for (int k = 0; k < n; k++)

@@ -1,7 +1,7 @@
 #include <stdint.h>
 
-/* Multiplies numbers first .. first + n - 1 of a row by the power of two that their block of `len`
- * shares: 2^(scale[block] - 127). */
+/* Multiplies values first .. first + n - 1 of a row with blocks of `len` by scales that are powers of two,
+ * 2^(scale[block] - 127). */
 static void scale_row(const uint8_t *scale, int len, int first, int n, float *number)
 {
     for (int i = 0; i < n; i++) {

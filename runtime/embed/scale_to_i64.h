@@ -1,14 +1,14 @@
 #include <stdint.h>
 
-/* x * multiplier * 2^shift, to nearest, ties to even; magnitudes above 2^62 become it. shift -127 .. 31. The
- * product has 95 bits: high * 2^32 + low. */
+/* x * multiplier * 2^shift, rounded to nearest, ties to even, saturated at a magnitude of 2^62. shift -127 .. 31.
+ * The product has 95 bits: high * 2^32 + low. */
 static int64_t scale_to_i64(int64_t x, int32_t multiplier, int shift)
 {
     const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
     const uint64_t bottom = (uint64_t)(uint32_t)magnitude * (uint32_t)multiplier;
     const uint64_t high = (magnitude >> 32) * (uint32_t)multiplier + (bottom >> 32), low = (uint32_t)bottom;
     const uint64_t most = (uint64_t)1 << 62, half = (uint64_t)1 << 63;
-    uint64_t whole = most, rest = 0; /* rest / 2^64 is behind the point */
+    uint64_t whole = most, rest = 0; /* rest / 2^64 is the fraction */
 
     if (shift >= 0) {
         if (high >> 30 == 0 && (high << 32 | low) <= most >> shift)

@@ -2,8 +2,8 @@
 
 #include "runtime/embed/round_to_minifloat.h"
 
-/* The code nearest to x * multiplier * 2^shift steps; see round_to_minifloat. The product of 95 bits is
- * kept as its upper 64, with a bit at the end for what is below them. negative: the bit of the sign. */
+/* The minifloat nearest to x * multiplier * 2^shift steps; see round_to_minifloat. Of the product's 95 bits the
+ * upper 64 are kept, with a sticky bit for the others. negative: the sign bit. */
 static uint8_t scale_to_minifloat(int64_t x, int32_t multiplier, int shift, int mantissa_bits,
                                   uint32_t greatest, uint32_t negative)
 {

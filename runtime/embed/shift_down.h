@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* v / 2^n, rounded down: what compilers make of >> for negative numbers is theirs to say in C; all see that
- * this is one instruction. */
+/* v / 2^n, rounded down. C leaves >> of negative numbers to the implementation; compilers see that this is one
+ * instruction. */
 static inline int32_t shift_down(int32_t v, int n)
 {
     return v < 0 ? ~(~v >> n) : v >> n;

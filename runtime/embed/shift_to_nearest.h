@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-/* v / 2^n, n > 0, to nearest, halves up. What compilers make of >> for negative numbers is theirs to say in C;
- * all see that this is one instruction. */
+/* v / 2^n, n > 0, rounded to nearest, ties up. C leaves >> of negative numbers to the implementation; compilers
+ * see that this is one instruction. */
 static inline int64_t shift_to_nearest(int64_t v, int n)
 {
     const int64_t moved = v + ((int64_t)1 << (n - 1));

@@ -5,7 +5,7 @@
 #include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/inline_f32.h"
 
-/* 1 / (1 + e^-v) = 1 - power / (1 + power) for v >= 0, power times that below; off by 1.9 ulp at most. 0 below
+/* 1 / (1 + e^-v), within 1.9 ulp: 1 - power / (1 + power) for v >= 0, else power times the quotient; 0 below
  * 2^-126. */
 INLINE_F32 float sigmoid_f32(float v)
 {

@@ -9,8 +9,8 @@
 #include "runtime/embed/inline_f32.h"
 #include "runtime/embed/turns_f32.h"
 
-/* The sine of |v| and so many quarters of a turn. Without a branch where vectors are, so that loops around it become
- * vector code; comparisons are bits of differences, as what x86 compares takes long to become a number. */
+/* The sine of |v| + quarters * pi / 2. Without branches on CPUs with vectors, so that loops around it are
+ * vectorised. Comparisons are bits of differences: x86 comparison results are slow to become numbers. */
 INLINE_F32 float sine_f32(float v, uint32_t quarters)
 {
     const uint32_t magnitude = f32_bits(v) & 0x7fffffffu;
@@ -25,8 +25,8 @@ INLINE_F32 float sine_f32(float v, uint32_t quarters)
         const uint64_t turns = turns_f32(v);
         const uint32_t high = (uint32_t)(turns >> 32);
         const uint32_t whole = ((high + 0x20000000u) >> 30) & (near - 1), rest = high - (whole << 30);
-        /* What is left of a quarter, at most 1/2, without its sign and in three floats; times pi / 2, whose first 12
-         * bits make an exact product. */
+        /* The rest of a quarter, at most 1/2, without its sign and in three floats; times pi / 2, of which the
+         * first 12 bits make exact products. */
         const uint32_t sign = 0u - (rest >> 31), left = rest ^ sign, low = ((uint32_t)turns ^ sign) >> 1;
         const float head = (float)(int32_t)(left & ~0x3ffffu), middle = (float)(int32_t)(left & 0x3ffffu);
         const float tail = (float)(int32_t)low * 0x1.921fb6p-61f;

@@ -5,7 +5,7 @@
 #include "runtime/embed/exp_negative_f32.h"
 #include "runtime/embed/inline_f32.h"
 
-/* log(1 + e^v) without overflow, max(v, 0) + log(1 + e^-|v|); off by 1.8 ulp at most. 0 below 2^-126. */
+/* log(1 + e^v) without overflow, as max(v, 0) + log(1 + e^-|v|), within 1.8 ulp; 0 below 2^-126. */
 INLINE_F32 float softplus_f32(float v)
 {
     const float power = exp_negative_f32(f32_of_bits(f32_bits(v) | 0x80000000u));

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* Sorts n <= 16 different numbers into `to`, each by how many are less: without a branch. */
+/* Sorts n <= 16 distinct numbers into `to`, each by the number of smaller ones; without branches. */
 static void place_i64(const int64_t *from, int n, int64_t *to)
 {
     enum { MOST = 16 };
@@ -20,12 +20,12 @@ static void place_i64(const int64_t *from, int n, int64_t *to)
     }
 }
 
-/* Merges what `from` has from `begin` to `middle` and from there to `end`, each from small to great. */
+/* Merges two ascending runs of `from`: [begin, middle) and [middle, end). */
 static void merge_i64(const int64_t *from, int begin, int middle, int end, int64_t *to)
 {
     int a = begin, b = middle, n = begin;
 
-    while (a < middle && b < end) { /* without a branch on what random numbers say */
+    while (a < middle && b < end) { /* without branches on random data */
         const int64_t of_a = from[a], of_b = from[b];
         const int is_b = of_b < of_a;
 
@@ -39,7 +39,7 @@ static void merge_i64(const int64_t *from, int begin, int middle, int end, int64
         to[n++] = from[b++];
 }
 
-/* Sorts n different numbers of x from small to great, into x or `spare`, which has room for as many; which. */
+/* Sorts n distinct numbers of x in ascending order, into x or `spare`, which has room for as many; returns which. */
 static int64_t *sort_i64(int64_t *x, int64_t *spare, int n)
 {
     enum { RUN = 16 };

@@ -5,8 +5,8 @@
 
 #include "runtime/embed/inline_f32.h"
 
-#if defined __GNUC__ && !defined __PICOLIBC__ /* which has it in its header */
-/* Nobody reads errno: an instruction where the processor has one, and vector code, not a branch for numbers below 0. */
+#if defined __GNUC__ && !defined __PICOLIBC__ /* whose header declares it */
+/* errno is not read: an instruction where the CPU has one, vectorised, without a branch for negative numbers. */
 float sqrtf(float v) __attribute__((const));
 #endif
 

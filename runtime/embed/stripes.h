@@ -1,7 +1,7 @@
 #include <string.h>
 
-/* Rows [*first, end) lie one behind the other from `at` on. Those before row `needed` go, and the
- * others move to the front. */
+/* Drops the rows before `needed` of rows [*first, end), which lie one after the other from `at` on, and moves the
+ * others to the front. */
 static void drop_rows(void *at, int *first, int needed, int end, size_t row_bytes)
 {
     unsigned char *const rows = at;

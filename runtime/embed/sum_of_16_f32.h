@@ -1,8 +1,8 @@
 #ifndef EMBED_SUM_OF_16_F32_H
 #define EMBED_SUM_OF_16_F32_H
 
-/* Halves are added until one number is left. Of the loop gcc makes branches that depend on `half`: where there are
- * vectors, these are written out. */
+/* A tree of additions. gcc turns the loop into branches on `half`, so that it is written out for CPUs with
+ * vectors. */
 static inline float sum_of_16_f32(float sum[16])
 {
 #if defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__)

@@ -2,7 +2,7 @@
 
 #include "runtime/embed/round_to_minifloat.h"
 
-/* The code nearest to sum * 2^shift steps; see round_to_minifloat. negative: the bit of the sign. */
+/* The minifloat nearest to sum * 2^shift steps; see round_to_minifloat. negative: the sign bit. */
 static uint8_t sum_to_minifloat(int64_t sum, int shift, int mantissa_bits, uint32_t greatest,
                                 uint32_t negative)
 {

@@ -1,4 +1,4 @@
-/* To sum[j] is added a[k] * b[k][j], for k = 0 .. len - 1 in order. b is [len, 4]. */
+/* sum[j] += a[k] * b[k][j] for k = 0 .. len - 1 in order; b is [len, 4]. */
 static void tile_1x4_f32(const float *a, const float *b, int len, float sum[4])
 {
     float s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];

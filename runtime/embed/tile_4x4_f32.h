@@ -1,6 +1,5 @@
-/* 4 x 4 sums of products: to sum[i][j] is added a[0][i] * b[0][j], ... a[len - 1][i] * b[len - 1][j],
- * one after the other. a and b are [len, 4]. The sums are named so that every compiler keeps them
- * in registers, and each value loaded is used four times. */
+/* sum[i][j] += a[0][i] * b[0][j], ..., a[len - 1][i] * b[len - 1][j], in order; a and b are [len, 4]. The 4 x 4
+ * sums are named variables so that every compiler keeps them in registers; each loaded value is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
     float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];

@@ -1,4 +1,4 @@
-/* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Written out, four rows become four vectors. */
+/* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Unrolled, four rows become four vectors. */
 static inline void transpose_4x4_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
 {
     const float *const a = x, *const b = x + x_step, *const c = x + 2 * x_step, *const d = x + 3 * x_step;

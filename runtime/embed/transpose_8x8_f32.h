@@ -1,8 +1,8 @@
 #if defined __AVX__ && (defined __clang__ || (defined __GNUC__ && __GNUC__ >= 12))
 #define TRANSPOSES_EIGHTS
 
-/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Halves of the rows i and i + 4 are a vector; pairs of these
- * are mixed, and pairs of what comes out are four columns. */
+/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Half rows of i and i + 4 form a vector; pairs of these are
+ * interleaved, and pairs of the results are four columns. */
 static inline void transpose_8x8_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
 {
     typedef float four_f32 __attribute__((vector_size(16), aligned(4), may_alias));

@@ -1,6 +1,6 @@
 #include <stdint.h>
 
-/* The sum of n products of weights and codes, added to `sum`; it has 32 bits all the way. */
+/* sum plus n products of weights and values; 32 bits suffice. */
 static int32_t weigh_u16(const int8_t *weight, const uint16_t *x, int n, int32_t sum)
 {
     for (int k = 0; k < n; k++)

@@ -1,5 +1,5 @@
-/* The taps [window_begin, window_end) of a window that fall inside the input: tap t reads position
- * first + t * step. Where none does, the range is empty. */
+/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate first + t * step.
+ * Empty if there is none. */
 static int window_begin(int first, int step)
 {
     return first < 0 ? (step - 1 - first) / step : 0;

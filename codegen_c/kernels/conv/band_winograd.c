@@ -1,13 +1,13 @@
-/* band_winograd.c - convolutions of few planes, or of one channel, with constant weights in f32, by
- * fewer multiplications: first layers with kernels of many rows.
+/* band_winograd.c - f32 convolutions with constant weights of few input channels, channels first,
+ * by 1-D Winograd: first layers whose kernels have many rows.
  *
- * method   Winograd's F(m, r) from top to bottom: m + r - 1 = 6, at the points 0, 1, -1, 2, -2 and
- *          infinity, or 8, at 1/2 and -1/2 as well. Of every stride-th row of x the kernel has r
- *          rows, or in the last planes fewer, to which zeros are added; each plane of x becomes as
- *          many planes as the stride. A band of x is copied, as in conv_band; the rows of a plane
- *          under m rows of y become 6 or 8 lines, by vectors of columns; register tiles take sums
- *          over all planes and the kernel's columns, which become m rows of y. So m k_h products
- *          become 6 stride, or 8 stride.
+ * method   F(m, r) in the vertical direction, with m + r - 1 = 6 points (0, 1, -1, 2, -2 and
+ *          infinity) or 8 (1/2 and -1/2 as well). The kernel has r rows on every stride-th row of
+ *          x, or fewer, padded with zeros; so each plane of x becomes `stride` planes. A band of x
+ *          is copied, as in conv_band; the rows of a plane under m rows of y are transformed to 6
+ *          or 8 lines, by vectors of columns; register tiles sum over all planes and the kernel's
+ *          columns; the output transform makes m rows of y. So 6 stride, or 8 stride, products
+ *          replace m k_h
  *
  * Errors: docs/lab/kernels.md. */
 #include "codegen_c/core/anchor.h"
@@ -23,23 +23,23 @@
 
 enum {
     MOST_POINTS = 8,
-    FEWEST_ROWS = 2, /* of y at a time */
-    FEWEST_TAPS = 3  /* of 3 x 3 with strides of 2, F(5, 2), nothing was gained */
+    FEWEST_ROWS = 2, /* rows of y at a time */
+    FEWEST_TAPS = 3  /* F(5, 2), of 3 x 3 with stride 2, gains nothing */
 };
 
-/* Times of a vector, in that of a multiply-add; measured on a Zen 5 (docs/lab/kernels.md). */
+/* Costs per vector, in multiply-adds; measured on a Zen 5 (docs/lab/kernels.md). */
 enum {
-    SUM = 2,       /* what a sum takes besides its products: conv_band's, and of each point */
-    RESULT = 4,    /* a result of those of all points */
-    TRANSFORM = 4, /* a vector of a line */
-    PERCENT = 90   /* of the direct products' time; the rest is for what is not in the model */
+    SUM = 2,       /* a sum besides its products: conv_band's, and of each point */
+    RESULT = 4,    /* a result, from the sums of all points */
+    TRANSFORM = 4, /* a vector of a transformed line */
+    PERCENT = 90   /* of the direct products' time; the rest is for what the model lacks */
 };
 
-/* F(m, r) takes `points` products. */
+/* F(m, r), with `points` products. */
 struct rows {
     int points;
-    int64_t m; /* rows of y at a time; 0 = it is not to be had */
-    int64_t r; /* of the kernel on every stride-th row of x */
+    int64_t m; /* rows of y at a time; 0 = impossible */
+    int64_t r; /* kernel rows on every stride-th row of x */
 };
 
 static struct rows rows_of(const struct window *w, int points)
@@ -59,20 +59,20 @@ static int64_t planes_of(const struct window *w)
     return w->in_c * w->stride[1];
 }
 
-/* Of the first planes the kernel has all rows: of others the last is zeros, and so are the weights
- * at infinity, whose products are left out. */
+/* Planes under all r kernel rows; of the others the last row is zeros, as are the weights at
+ * infinity, whose products are skipped. */
 static int64_t full_planes(const struct window *w)
 {
     return ((w->k[1] - 1) % w->stride[1] + 1) * w->in_c;
 }
 
-/* Of the band and of the lines: whole vectors. */
+/* Columns of the band and of the lines: whole vectors. */
 static int64_t line_width(const struct region *region, const struct window *w)
 {
     return round_up(band_width(w), region->machine->lanes);
 }
 
-/* Whether it can be computed so, be it faster or not. */
+/* Whether 1-D Winograd can compute it, be it faster or not. */
 static bool accepts_band_winograd_anyway(const struct region *region, const char **why)
 {
     const struct window w = window_of_conv(region);
@@ -108,7 +108,7 @@ static int64_t time_of(const struct region *region, const struct window *w, cons
                      rows->points * planes * (line_width(region, w) / lanes) * TRANSFORM);
 }
 
-/* Of six and eight points what is faster. */
+/* The faster of six and eight points. */
 static struct rows fastest(const struct region *region, const struct window *w)
 {
     const struct rows six = rows_of(w, 6), eight = rows_of(w, MOST_POINTS);
@@ -131,7 +131,7 @@ static bool accepts_band_winograd(const struct region *region, const char **why)
     return time_of(region, &w, &rows) * 100 < direct * PERCENT;
 }
 
-/* What is chosen; usually what is fastest. */
+/* The chosen one; by default the fastest. */
 static struct rows chosen_rows(struct bind *bind, const struct window *w)
 {
     const struct rows six = rows_of(w, 6), eight = rows_of(w, MOST_POINTS);
@@ -142,9 +142,9 @@ static struct rows chosen_rows(struct bind *bind, const struct window *w)
     return m == six.m ? six : eight;
 }
 
-/* A kernel of as many rows as points on all columns of all planes, [out_c, planes, k_w, points],
- * where plane phase * in_c + ic has rows phase, phase + stride, ... of channel ic: at each point
- * the polynomial of these rows, over the product of the point's distances from the others. */
+/* The transformed kernel over all columns of all planes, [out_c, planes, k_w, points]. Plane phase
+ * * in_c + ic has rows phase, phase + stride, ... of channel ic; at each point it is the polynomial
+ * of these rows, over the product of the point's distances from the others. */
 static float *transformed(struct bind *bind, const struct window *w, const struct rows *rows)
 {
     static const double point[] = { 0, 1, -1, 2, -2, 0.5, -0.5 };
@@ -176,7 +176,7 @@ static float *transformed(struct bind *bind, const struct window *w, const struc
     return to;
 }
 
-/* The product of the lines: as many rows as points, and the columns of all planes side by side. */
+/* The product of the lines: one row per point, the columns of all planes side by side. */
 static struct window lines_of(const struct window *w, const struct rows *rows)
 {
     struct window lines = *w;
@@ -211,8 +211,8 @@ static void bind_weights(struct bind *bind, const struct window *w, const struct
     }
 }
 
-/* Row `row` of m, as the sum of what the points give, C: its power of each of them times the sums
- * of two opposite ones, or their differences. */
+/* Row `row` of m as a C expression: powers of the points times sums, or differences, of opposite
+ * points' sums. */
 static const char *sum_of_row(struct bind *bind, const struct rows *rows, int row)
 {
     const char *of = row % 2 ? "odd" : "even";
@@ -230,7 +230,7 @@ static const char *sum_of_row(struct bind *bind, const struct rows *rows, int ro
     return str_text(&text);
 }
 
-/* What makes m rows of results of sums: in y, if end is not NULL, or in an array. */
+/* Requests the output transform of m rows: to y if end is not NULL, else to an array. */
 static const char *bind_output(struct bind *bind, const struct rows *rows,
                                const struct row_vector *vector, const struct tile_end *end)
 {
@@ -265,8 +265,8 @@ static const char *bind_output(struct bind *bind, const struct rows *rows,
     return bind_new_helper(bind, name, "templates/helpers/winograd_rows_output.c.tmpl", &keys);
 }
 
-/* Sums become results by vectors of channels, in y if these are whole ones and what follows has a
- * text for them. False after errors. */
+/* Binds the output transform by vectors of channels, stored to y if these are whole and the
+ * epilogue has a vector text. False after errors. */
 static bool bind_results(struct bind *bind, const struct window *w, const struct rows *rows,
                          const struct panels *panels, const struct tile *tile)
 {
@@ -299,7 +299,7 @@ static bool bind_results(struct bind *bind, const struct window *w, const struct
         arena_printf(bind->arena, "out[(r * %s + j) * %s + i]", tile->pixels, tile->channels));
 }
 
-/* Rows of y for which a band is copied: a part of the second cache, or what m of them need. */
+/* Rows of y whose band is copied: a fraction of the L2, or what m rows need. */
 static int64_t band_of(const struct region *region, const struct window *w, const struct rows *rows)
 {
     const int64_t m = rows->m, all = round_up(w->out[1], m);
@@ -337,7 +337,7 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ro
     bind_text(bind, "len",
               full_planes(w) == planes_of(w) ? "LEN" : "f < POINTS - 1 ? LEN : FULL * K_W");
     bind_text(bind, "row_step", stride > 1 ? "STRIDE_H * BAND_W" : "BAND_W");
-    /* Surplus pixels of a row's last tile are read beyond it. */
+    /* The surplus pixels of a row's last tile read beyond it. */
     bind_scratch_numbers(bind, w->in_c * (band + rows->r - 1) * stride * width +
                                    rows->points * planes_of(w) * width +
                                    (tile->most_pixels - 1) * w->stride[2]);

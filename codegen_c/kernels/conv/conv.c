@@ -1,9 +1,8 @@
-/* conv.c - convolutions: pointwise, depthwise, the general case, and those whose
- * weights are known only at run time.
+/* conv.c - scalar convolutions: pointwise, depthwise, the general case, and those whose weights are
+ * computed at run time.
  *
- * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output positions
- * and take 4 x 4 tiles of sums from them, so the weights are packed four output channels side by
- * side. */
+ * 1-D is bound as 2-D of height 1. The general kernels gather the inputs of four output pixels and
+ * take 4 x 4 tiles of sums from them; weights are packed in panels of four output channels. */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/operands.h"
@@ -13,7 +12,7 @@
 
 enum {
     TILE = 4,
-    MOST_UNROLLED = 25 /* taps of a depthwise kernel with a line for each */
+    MOST_UNROLLED = 25 /* most taps with a statement each */
 };
 
 static bool takes_conv(const struct region *region, const char **why)
@@ -25,7 +24,7 @@ static bool takes_conv(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->out_layout, why);
 }
 
-/* With few output channels per input channel a gathered patch would hardly be used again. */
+/* With few output channels per input channel a gathered patch is hardly reused. */
 static bool accepts_conv_depthwise(const struct region *region, const char **why)
 {
     struct window w;
@@ -39,7 +38,7 @@ static bool accepts_conv_depthwise(const struct region *region, const char **why
     return false;
 }
 
-/* Small kernels have a variable for each weight and a line for each tap. */
+/* Small kernels have a variable per weight and a statement per tap. */
 static void bind_taps(struct bind *bind, const struct window *w)
 {
     const bool unrolled = window_k_len(w) <= MOST_UNROLLED, dilated = w->dil[1] * w->dil[2] > 1;
@@ -101,13 +100,13 @@ static bool bind_conv_depthwise(struct bind *bind)
     return bind_epilogue(bind, "sum", &position);
 }
 
-/* Weights that cannot be packed: what is left when the kernels above have refused. */
+/* Weights that cannot be packed, if no other kernel takes them. */
 static bool accepts_conv_direct(const struct region *region, const char **why)
 {
     return takes_conv(region, why);
 }
 
-/* What a position of y, a tap of the weight and the element of x under it are, row-major. */
+/* Binds the indices of a pixel of y, a weight's tap and the element of x under it, row-major. */
 static void bind_direct_places(struct bind *bind, bool deep)
 {
     bind_flag(bind, "deep", deep);
@@ -124,7 +123,7 @@ static void bind_direct_places(struct bind *bind, bool deep)
     bind_text(bind, "patch", deep ? "IN_C * K_D * K_H * K_W" : "IN_C * K_H * K_W");
 }
 
-/* oc counts as in a transposed convolution, below. */
+/* oc counts as in transposed convolutions, below. */
 static bool bind_conv_direct(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
@@ -163,7 +162,7 @@ bool accepts_conv_transpose(const struct region *region, const char **why)
            takes_channels_first(attrs->data_layout, attrs->data_layout, why);
 }
 
-/* oc counts the output channels of all groups of all images; what is left of it says which. */
+/* oc counts the output channels of all groups of all images; divisions tell which. */
 static bool bind_conv_transpose(struct bind *bind)
 {
     const struct window w = window_of_conv_transpose(bind->region);

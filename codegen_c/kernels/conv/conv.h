@@ -1,4 +1,5 @@
-/* conv.h - what gemv and dense_rows take of convolutions, and forms of transposed ones, for kernels elsewhere. */
+/* conv.h - convolutions as gemv or dense_rows, and transposed convolutions: for kernels in other
+ * files. */
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_H
 #define CODEGEN_C_KERNELS_CONV_CONV_H
 

@@ -1,11 +1,11 @@
-/* conv_amx.c - convolutions in f32 with known weights, and rows by a known matrix, by products of
- * matrices in the registers of AMX (amx.h).
+/* conv_amx.c - f32 convolutions with constant weights, and rows times a constant matrix, by AMX
+ * (amx.h).
  *
  * All strides, dilations and paddings, 1-D to 3-D; x and y channels last; no groups.
  *
- * Weights are made into parts at compile time, and take 6 bytes each. What lies under the kernel is
- * made into parts for as many positions as go together, before any of their results is stored; then
- * every block of channels is made of it. */
+ * Weights are split into bf16 terms at compile time, 6 bytes each. The inputs under the kernel are
+ * split for a block of pixels before any of their results is stored; all blocks of channels then
+ * read them. */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
@@ -20,10 +20,9 @@ enum {
     PART = 2, /* bytes */
     NUMBER = 4,
     POINTER = 8,
-    MOST_ON_STACK =
-        112 << 10,          /* bytes of parts of x, with pointers to what lies under the kernel, */
-    MOST_PARTS = 1 << 20,   /* or in the arena: half of the second cache */
-    MOST_CHUNK = 400 << 10, /* and of weights, which few positions wait for */
+    MOST_ON_STACK = 112 << 10, /* bytes of x's terms on the stack, with pointers to the inputs, */
+    MOST_PARTS = 1 << 20,      /* or in the arena: half of the L2 */
+    MOST_CHUNK = 400 << 10,    /* and of the weights of an NC block, which few pixels wait for */
     CHANNELS = 64
 };
 
@@ -32,8 +31,8 @@ static struct amx_shape shape_of(const struct window *w)
     return amx_shape_of(window_out_len(w), window_k_len(w), w->in_c, w->out_c);
 }
 
-/* Cycles of conv, which has two products of 16 channels in each; what begins and ends a tile; and
- * inputs that are waited for (measured: 0.8 to 0.94 of the peak). */
+/* Predicted cycles of conv, which has two products of 16 channels per cycle: with the start and end
+ * of tiles, and waits for inputs (measured: 0.8 to 0.94 of the peak). */
 static double vectors_time(const struct window *w)
 {
     const double vectors = (double)(amx_channels(w->out_c) / AMX_LANES * window_out_len(w));
@@ -41,13 +40,13 @@ static double vectors_time(const struct window *w)
     return vectors * (1.1 * (double)(window_k_len(w) * w->in_c) / 2 + 2);
 }
 
-/* Whether parts of weights are as many as an int can tell. */
+/* Whether int can index the weights' terms. */
 static bool counts(const struct window *w)
 {
     return amx_channels(w->out_c) * window_k_len(w) * amx_inputs(w->in_c) <= INT32_MAX / AMX_PARTS;
 }
 
-/* Bytes of the parts of what lies under the kernel at as many positions as go together. */
+/* Bytes of the terms of the inputs of one block of pixels. */
 static int64_t parts_bytes(const struct window *w, const struct amx_shape *shape)
 {
     return PART * AMX_PARTS * shape->high * shape->rows * window_k_len(w) * amx_inputs(w->in_c);
@@ -89,8 +88,7 @@ static bool accepts_matmul_amx(const struct region *region, const char **why)
     return accepts_matmul_dense_rows(region, why) && accepts_conv_amx(region, why);
 }
 
-/* Channels that are gone through before the next, so that their weights stay in the second cache;
- * not where the result lies over x, which is read again for each. */
+/* The NC block, whose weights stay in the L2; none with overlap, as each block reads x again. */
 static int64_t chunk_of(const struct bind *bind, const struct window *w)
 {
     const int64_t len = window_k_len(w) * amx_inputs(w->in_c);
@@ -101,8 +99,8 @@ static int64_t chunk_of(const struct bind *bind, const struct window *w)
     return bind->region->place.leads || chunk >= w->out_c ? w->out_c : chunk;
 }
 
-/* Channels that go together, of which the last may be fewer, and what stores their sums. Returns
- * how many. */
+/* Channels computed together, of which the last may be fewer, and the functions that store their
+ * sums. Returns how many. */
 static int bind_channels(struct bind *bind, const struct amx_shape *shape, const struct window *w,
                          const struct tile_end *end)
 {

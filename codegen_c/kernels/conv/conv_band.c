@@ -1,6 +1,6 @@
-/* conv_band.c - convolutions of few planes, or of one channel, with constant weights in f32: some
- * rows of x at a time are copied with their padding, and read at offsets from the kernel's first
- * element by register tiles of output pixels and channels. */
+/* conv_band.c - f32 convolutions with constant weights of few input channels, channels first: a row
+ * band of x is copied with its padding and read, at offsets from the kernel's first element, by
+ * register tiles. */
 #include "codegen_c/kernels/conv/conv_band.h"
 
 #include "codegen_c/core/anchor.h"
@@ -10,7 +10,7 @@
 #include "codegen_c/microkernel/pitch.h"
 #include "codegen_c/microkernel/tile_features.h"
 
-enum { MOST_OFFSETS = 256 }; /* they are on the stack */
+enum { MOST_OFFSETS = 256 }; /* on the stack */
 
 int64_t band_width(const struct window *w)
 {
@@ -49,8 +49,8 @@ bool takes_band(const struct region *region, const char **why)
            window_k_len(&w) * (w.in_c / w.groups) <= MOST_OFFSETS && band_width(&w) > w.pad[2];
 }
 
-/* What does not stay in the second cache is read row by row, as memory likes it; else a copy of
- * what has no padding gains nothing. */
+/* Whether the data exceeds the L2: read row by row, it suits memory. Otherwise copying unpadded
+ * data gains nothing. */
 static bool leaves_cache(const struct region *region)
 {
     const size_t bytes =
@@ -86,9 +86,8 @@ void bind_band_rows(struct bind *bind, const struct window *w, int64_t rows)
     bind_int(bind, "width_copied", band_width_inside(w));
 }
 
-/* Rows that the next band needs as well are copied once more. On a PC bands may be longer than the
- * first cache has room for, until that is less than half of what is new: 0.984 of yolov5n's time,
- * whose 6 rows for each of y move by 2 (Zen 5). */
+/* Rows that the next band needs as well are copied again. On a PC bands may exceed the L1, until
+ * these are less than half of the new rows (docs/lab/kernels.md). */
 static int64_t long_band(const struct region *region, const struct window *w, int64_t row_bytes)
 {
     const int64_t most = (int64_t)region->machine->l2_bytes / 8;
@@ -124,8 +123,8 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
 
     bind_band_rows(bind, w, rows);
     bind_text(bind, "band_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));
-    /* Zeros first, in one loop: gcc 12 -O3 loses numbers where it is one for each side and one for
-     * rows outside of x. */
+    /* Zeros first, in one loop: gcc 12 -O3 miscompiles one loop per side and one for rows outside
+     * of x. */
     bind_flag(bind, "padded_columns", band_width_inside(w) < width);
     bind_text(bind, "in_front", w->pad[2] > 0 ? "PAD_W + " : "");
     bind_text(bind, "band_offset", "(ic * BAND_H + kh%s) * BAND_W + kw%s",
@@ -134,7 +133,7 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
               w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
     bind_text(bind, "band_row_pixel", "row%s * BAND_W + left%s",
               w->stride[1] > 1 ? " * STRIDE_H" : "", w->stride[2] > 1 ? " * STRIDE_W" : "");
-    /* Surplus pixels of a row's last tile are read beyond it. */
+    /* The surplus pixels of a row's last tile read beyond it. */
     bind_scratch_numbers(bind, band_rows(w, rows) * in_c * width +
                                    (tile->most_pixels - 1) * w->stride[2]);
 }

@@ -1,13 +1,12 @@
-/* conv_bf16.c - convolutions with known weights, and rows by a known matrix, of floats of a byte on
- * machines with products of bf16 (bf16.h).
+/* conv_bf16.c - convolutions of 8-bit floats with constant weights, and rows times a constant
+ * matrix, by bf16 products (bf16.h).
  *
- * 1-D and 2-D, all strides, dilations and paddings, x channels last or in planes, y channels last;
- * no groups.
+ * 1-D and 2-D, all strides, dilations and paddings, x channels last or first, y channels last; no
+ * groups.
  *
- * Weights are decoded once for all positions, of as many channels as fit on the stack. The codes
- * under the kernel are copied for each position of a tile, with zeros for what is outside, and
- * decoded there, which is 9 instructions for 64 of them; where they lie side by side in x, they are
- * decoded from there. */
+ * Weights are converted once for all pixels, of as many channels as fit on the stack. The inputs
+ * under the kernel are gathered for each pixel of a tile, padding as zeros, and converted there, by
+ * 9 instructions for 64 of them; contiguous inputs are converted in place. */
 #include "codegen_c/kernels/conv/conv_bf16.h"
 
 #include "codegen_c/core/anchor.h"
@@ -20,13 +19,13 @@
 #include "codegen_c/microkernel/pitch.h"
 
 enum {
-    MOST_WEIGHTS = 80 << 10, /* bytes of them that are decoded at a time, on the stack */
-    MOST_IMAGE = 96 << 10,   /* of these and of x in planes, which is copied there with its channels
-                              * side by side; else they are brought together for each window */
+    MOST_WEIGHTS = 80 << 10, /* bytes of converted weights, on the stack */
+    MOST_IMAGE = 96 << 10,   /* of these and of x, if channels first: it is copied there channels
+                                last; otherwise gathered for each window */
     WORD = 4,
     PANEL = 2 * BF16_LANES,
-    /* Sums of so many pixels are in registers: of one vector each, as many as hide how long a sum
-     * takes; of two with 5 registers left. */
+    /* Pixels whose sums are in registers: with one vector, enough to hide the latency of an
+     * addition; with two, 5 registers are left. */
     WIDE_PIXELS = 12,
     NARROW_PIXELS = 16,
     FEWEST_PIXELS = 6
@@ -42,7 +41,7 @@ static int64_t rounded_up(int64_t n, int64_t multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* Channels whose weights are decoded at a time, in whole panels. */
+/* Channels whose weights are converted at a time, in whole panels. */
 static int64_t chunk_of(const struct window *w)
 {
     const int64_t all = rounded_up(w->out_c, BF16_LANES);
@@ -56,7 +55,7 @@ bool bf16_takes_all_channels(const struct window *w)
     return chunk_of(w) >= w->out_c;
 }
 
-/* --- what is accepted ------------------------------------------------------------------------- */
+/* --- accepts ---------------------------------------------------------------------------------- */
 
 static bool accepts_conv_bf16(const struct region *region, const char **why)
 {
@@ -82,10 +81,10 @@ static bool accepts_matmul_bf16(const struct region *region, const char **why)
     return accepts_matmul_dense_small(region, why) && accepts_conv_bf16(region, why);
 }
 
-/* --- what stands in the template -------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
-/* The pixels of a tile: of those that take the least time for all, the most. A pixel that is left
- * over takes as long as others, and the loop over words about as long as one. */
+/* The pixels of a tile: the largest number with the least predicted time. A surplus pixel costs as
+ * much as others, and the loop over words about as much as one. */
 static int pixels_of(const struct window *w)
 {
     const int64_t n = window_out_len(w);
@@ -98,7 +97,7 @@ static int pixels_of(const struct window *w)
     return best;
 }
 
-/* Codes as [channels / 32, LEN / 2, 32 of channels, 2]; the last block may have 16 of them. */
+/* Packs the weights as [channels / 32, LEN / 2, 32 of channels, 2]; the last panel may have 16. */
 static void bind_weights(struct bind *bind, const struct window *w)
 {
     struct value *value = bind->region->anchor->inputs[1];
@@ -129,13 +128,13 @@ static void bind_weights(struct bind *bind, const struct window *w)
     bind_text(bind, "unpack_w", "%s", bf16_unpack(bind, &value->type));
 }
 
-/* Flags of windows, which not all regions have. */
+/* A flag of windows, which not every region has. */
 static void offer_flag(struct bind *bind, const char *key, bool on)
 {
     keys_offer(bind->keys, key, on ? "1" : "");
 }
 
-/* How the codes under a tile are found. */
+/* Binds how the inputs under a tile are gathered. */
 static void bind_patches(struct bind *bind, const struct window *w)
 {
     const bool pointwise = w->channels_last && conv_is_pointwise(w);
@@ -169,7 +168,7 @@ static void bind_patches(struct bind *bind, const struct window *w)
     bind_text(bind, "unpack_x", "%s", bf16_unpack(bind, &anchor_source(bind->region, 0)->type));
 }
 
-/* The tiles of two vectors and of one, as far as there are such. */
+/* Requests the tiles of two vectors and of one, as needed. */
 static void bind_tiles(struct bind *bind, const struct window *w, const struct tile_end *end,
                        bool some)
 {

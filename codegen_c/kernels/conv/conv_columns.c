@@ -1,11 +1,10 @@
-/* conv_columns.c - convolutions to few output channels, in f32 with constant weights: first layers
- * and those that make a picture, whose channels do not fill a vector.
+/* conv_columns.c - f32 convolutions with constant weights to few output channels, by pixel vectors:
+ * first layers and those that make a picture, whose channels do not fill a vector.
  *
- * method   neighbouring pixels are the lanes of a vector, so that no lane is idle and each weight
- *          serves all of them; columns of x that are read together, as far apart as the stride, are
- *          brought together where rows are copied with their padding (conv_band.h); rows of x that
- *          is channels last are transposed into planes there. Sums become
- *          channels side by side when they are stored. Their order is that of conv_band */
+ * method   lanes are neighbouring pixels, so that none is idle and each weight serves all of them.
+ *          Rows are copied with their padding (conv_band.h); columns that are a stride apart are
+ *          stored together there, and rows of x that is channels last are transposed. Sums become
+ *          channels last when they are stored. The order of sums is that of conv_band */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_band.h"
 #include "codegen_c/kernels/conv/conv_places.h"
@@ -16,15 +15,15 @@
 #include "codegen_c/microkernel/tile.h"
 
 enum {
-    MOST_CHANNELS = 8, /* 16 fill vectors of AVX-512, and gain nothing with shorter ones */
+    MOST_CHANNELS = 8, /* 16 fill AVX-512 vectors, and gain nothing with shorter ones */
     FEW_CHANNELS = 4,
     REGISTERS = 16, /* at least */
     WIDE_LANES = 16,
-    MOST_OFFSETS = 2048,        /* of x that is transposed; they are on the stack */
-    MOST_TRANSPOSED = 128 << 10 /* bytes of it in a band, or what one row of y needs */
+    MOST_OFFSETS = 2048,        /* offsets in transposed x, on the stack */
+    MOST_TRANSPOSED = 128 << 10 /* bytes of a transposed band, unless one row of y needs more */
 };
 
-/* Vectors of a row of y; the last may begin before the one in front ends. */
+/* Vectors of a row of y; the last may overlap the one before. */
 static int64_t vectors_in_row(const struct window *w, int64_t lanes)
 {
     return (w->out[2] + lanes - 1) / lanes;
@@ -35,7 +34,7 @@ static bool is_transposed(const struct window *w)
     return w->channels_last && w->in_c > 1;
 }
 
-/* Whether rows of x, channels last, can be transposed; and are worth it: each number is under more
+/* Whether rows of x, channels last, can be transposed, and are worth it: each element is under more
  * than one tap. */
 static bool takes_transposed(const struct region *region, const char **why)
 {
@@ -72,8 +71,8 @@ static bool accepts_conv_columns_anyway(const struct region *region, const char 
     return w.groups == 1 && w.out_c <= MOST_CHANNELS && w.out[2] >= machine->lanes;
 }
 
-/* Whether so few of what vectors compute is computed twice that it is faster than a tile of
- * channels, half of whose lanes may be idle. */
+/* Whether so few results are computed twice that this beats a tile of channels, half of whose lanes
+ * may be idle. */
 static bool fills_vectors(const struct window *w, int64_t lanes)
 {
     const int64_t computed = vectors_in_row(w, lanes) * lanes;
@@ -105,7 +104,7 @@ static bool accepts_conv_columns(const struct region *region, const char **why)
            (machine->lanes == WIDE_LANES && !accepts_winograd(region, &(const char *){ NULL }));
 }
 
-/* Where column i of a row with its padding lies in the band. */
+/* The place in the band of column i of a padded row. */
 static const char *column(struct bind *bind, const struct window *w, const char *i)
 {
     return w->stride[2] == 1
@@ -113,7 +112,7 @@ static const char *column(struct bind *bind, const struct window *w, const char 
                : arena_printf(bind->arena, "%s %% STRIDE_W * ROW_W + %s / STRIDE_W", i, i);
 }
 
-/* How rows of x are copied. */
+/* Binds the copies of rows of x. */
 static void bind_copy(struct bind *bind, const struct window *w)
 {
     const int64_t stride = w->stride[2], pad = w->pad[2];
@@ -138,7 +137,7 @@ static void bind_copy(struct bind *bind, const struct window *w)
                               : "&to[ROW_W + PAD_W / 2], &to[PAD_W / 2 + 1]");
 }
 
-/* Binds the band and tells how many numbers it has; a tile takes no more vectors than it makes. */
+/* Binds the band and returns its floats; a tile takes no more vectors than there are. */
 static int64_t bind_columns_band(struct bind *bind, const struct window *w, struct columns *columns)
 {
     const int64_t stride = w->stride[2], lanes = bind->machine->lanes;
@@ -158,7 +157,8 @@ static int64_t bind_columns_band(struct bind *bind, const struct window *w, stru
     return band_rows(w, rows) * w->in_c * width;
 }
 
-/* Where a vector's results begin, in y or in an array of sums, and what else the tile is told. */
+/* Binds where a vector's results begin, in y or an array of sums, and the microkernel's other
+ * arguments. */
 static void bind_results(struct bind *bind, const struct window *w, const struct columns *columns,
                          const struct tile_end *end)
 {
@@ -203,8 +203,8 @@ static bool bind_conv_columns(struct bind *bind)
     place.across = true;
     stores = whole && (!columns.joined || (w.out_c == columns.channels && !pitched)) &&
              tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
-    /* Elements that are finished one by one are so once: y may lie over what is read beside them.
-     */
+    /* Results computed one by one are computed once only: y may lie over operands read beside
+     * them. */
     skips = !stores && bind->region->fn->n_params > 1 && w.out[2] % bind->machine->lanes != 0;
     bind_flag(bind, "stores", stores);
     bind_int(bind, "vectors", columns.vectors);
@@ -227,7 +227,7 @@ static bool bind_conv_columns(struct bind *bind)
                             planar ? "sum[(i * VECTORS + v) * LANES + j]"
                                    : "sum[(v * LANES + j) * SUMS + i]"))
         return false;
-    bind_text(bind, "oc", "i"); /* all blocks together */
+    bind_text(bind, "oc", "i"); /* all panels together */
     return true;
 }
 

@@ -1,16 +1,17 @@
-/* conv_decoded.c - convolutions with known weights, and rows by a known matrix, where weights, and
- * maybe data, are stored small, on machines with room on the stack and vectors.
+/* conv_decoded.c - dequantising convolutions with constant weights, and rows times a constant
+ * matrix, on CPUs with vectors and a deep stack: weights, and perhaps data, are quantised.
  *
- * x channels last, or few planes; y channels last; all strides, dilations and paddings; no groups.
- * (conv_small takes what is left, and all of microcontrollers.)
+ * x channels last, or few channels first; y channels last; all strides, dilations and paddings;
+ * no groups. (conv_small takes the rest, and everything on microcontrollers.)
  *
- * rows      the rows of x under a band of rows of y are decoded once, with their padding, so that
- *           what lies under a row of the kernel is one run for every output position
- * points    of kernels of extent 1: the inputs of many positions are decoded once
- * gathered  where these would take too much stack: inputs are decoded tap by tap and chunk by
- *           chunk, for as many output channels as have their sums on the stack
+ * rows      the rows of x under a band of rows of y are dequantised once, with their padding, so
+ *           that a kernel row is one run for every output pixel
+ * points    1x1: the inputs of many pixels are dequantised once
+ * gathered  if these would take too much stack: inputs are dequantised tap by tap, a KC block at
+ *           a time, for as many output channels as have their sums on the stack
  *
- * In all of them weights are decoded chunk by chunk, each for as many positions as go together. */
+ * Weights are always dequantised a KC block at a time, for as many pixels as are computed
+ * together. */
 #include "codegen_c/kernels/conv/conv_decoded.h"
 
 #include "codegen_c/core/anchor.h"
@@ -23,18 +24,17 @@
 #include "codegen_c/microkernel/pitch.h"
 
 enum {
-    MOST_UNDER = 48 << 10, /* bytes of inputs that are decoded, */
+    MOST_UNDER = 48 << 10, /* bytes of dequantised inputs, */
     MOST_SUMS = 64 << 10,  /* and of sums, on the stack */
-    MOST_N = 256,          /* output positions at a time, or a row of them */
-    ENOUGH_N = 64,         /* that make the decoding of weights a tenth of the work */
-    CHUNK = 64,            /* weights of a channel that are decoded at a time */
+    MOST_N = 256,          /* output pixels at a time, or a row of them */
+    ENOUGH_N = 64,         /* enough pixels to make dequantising weights a tenth of the work */
+    CHUNK = 64,            /* KC block: weights of a channel dequantised at a time */
     NUMBER = 4             /* bytes */
 };
 
 enum form { FORM_ROWS, FORM_POINTS, FORM_GATHERED };
 
-/* Of a row of x with its padding, and of the rows that n rows of y need, what lies under the
- * kernel. */
+/* Columns of a padded row, and rows for n rows of y, that windows cover. */
 static int64_t band_width(const struct window *w)
 {
     return (w->out[2] - 1) * w->stride[2] + w->k[2];
@@ -91,7 +91,7 @@ int64_t decoded_step(const struct window *w)
     return form_of(w) == FORM_ROWS ? w->out[2] : 1;
 }
 
-/* --- what is accepted ------------------------------------------------------------------------- */
+/* --- accepts ---------------------------------------------------------------------------------- */
 
 static bool takes_decoded(const struct region *region, const char **why)
 {
@@ -131,14 +131,14 @@ static bool accepts_matmul_dense_decoded(const struct region *region, const char
     return accepts_matmul_dense_small(region, why) && takes_decoded(region, why);
 }
 
-/* --- what stands in the template -------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static int64_t rounded_up(int64_t n, int64_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* Output positions at a time: whole tiles. */
+/* Output pixels at a time: whole tiles. */
 static int64_t positions(const struct window *w, int64_t most, const struct tile *tile)
 {
     const int64_t all = rounded_up(window_out_len(w), tile->most_pixels);
@@ -213,7 +213,7 @@ static void bind_unpack_x(struct bind *bind)
     bind_text(bind, "unpack_x", "unpack_f32");
 }
 
-/* Channels of a loop of a known length, which becomes vector code: of the rest, and of a tile. */
+/* Channels of loops of a known length, which are vectorised: of the rest, and of a tile. */
 static void bind_span(struct bind *bind, int64_t channels, const struct tile *tile)
 {
     int64_t span = tile->most_channels;

@@ -1,7 +1,7 @@
 /* conv_packs.c - see conv_packs.h.
  *
- * What packing costs is known: each weight is moved once. The kernel then is that of constant
- * weights, with its order of sums. */
+ * Packing moves each weight once. The kernel is then that of constant weights, with its order of
+ * sums. */
 #include "codegen_c/kernels/conv/conv_packs.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 bool accepts_conv_packed(const struct region *region, const char **why)
 {
-    enum { FEWEST = 4 }; /* positions that share what is packed */
+    enum { FEWEST = 4 }; /* pixels that share the packed weights */
     const struct window w = window_of_conv(region);
 
     if (!takes_operands(region, why) || !takes_window(&w, why))

@@ -1,5 +1,5 @@
-/* conv_packs.h - convolutions whose weights come at run time: they are packed into scratch first.
- */
+/* conv_packs.h - convolutions whose weights are computed at run time and packed into scratch
+ * first. */
 #ifndef CODEGEN_C_KERNELS_CONV_CONV_PACKS_H
 #define CODEGEN_C_KERNELS_CONV_CONV_PACKS_H
 
@@ -7,8 +7,8 @@
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/panels.h"
 
-/* Sets what the template asks for under `packs`, and weight_shape; the panels lie behind what else
- * the region has in scratch. */
+/* Sets the keys under `packs`, and `weight_shape`. The panels lie behind the region's other
+ * scratch. */
 void bind_conv_packing(struct bind *bind, const struct window *window, const struct panels *panels);
 
 /* Fields of records (codegen_c/core/kernel.h). */

@@ -1,5 +1,5 @@
-/* conv_pairs.c - convolutions of extent 1 in f32 on processors whose additions have units of their
- * own: two products by one multiplication (pairs.h). Weights may be stored small. */
+/* conv_pairs.c - 1x1 convolutions in f32 by Winograd inner products (pairs.h), on CPUs whose FPU
+ * has separate pipes for additions. Weights may be quantised. */
 #include "codegen_c/kernels/conv/conv_pairs.h"
 
 #include <assert.h>
@@ -16,33 +16,30 @@
 #include "codegen_c/microkernel/tile.h"
 
 enum {
-    FEWEST_PIXELS = 6, /* of a tile */
+    FEWEST_PIXELS = 6, /* pixels of a tile */
     FEW_INPUTS = 32,
     FEW_PIXELS = 24,
 
-    /* Weights that few tiles of pixels read come from beyond the second cache for most of the time:
-     * the first chunk, which nothing fetches ahead, is to be small (160 to 960 at 7x7: 0.87 of the
-     * time with chunks of 160 channels in place of 800, 320 to 1280 0.97 with 96 in place of 384).
-     */
+    /* Weights that few tiles of pixels read come from beyond the L2 most of the time: the first NC
+     * block, which nothing prefetches, should be small (docs/lab/kernels.md). */
     SMALL_IMAGE = 64, /* pixels */
-    /* But every chunk adds up its pixels' pairs again, which counts where inputs come from
-     * registers and products take half the time (960 to 320 at 7x7: 0.85 with 64 channels in place
-     * of 32, 960 to 160 0.93 to 0.97). */
+    /* But each NC block computes its pixels' correction sums again, which counts if inputs are in
+     * registers and products take half the time (docs/lab/kernels.md). */
     FEWEST_CHUNKED = 64,
 
-    /* Weights that are stored small are decoded a chunk at a time, at least a panel: so many bytes,
-     * on the stack if they are few. */
+    /* Quantised weights are dequantised an NC block at a time, at least a panel: bytes of these; on
+     * the stack if they are few. */
     MOST_DECODED = 64 << 10,
     MOST_ON_STACK = 96 << 10,
     LINE = 64,
     NUMBER = 4,
 
-    /* Numbers that lie so far apart are in one set of the first cache, which has as many sets of
-     * lines on every processor with pairs (64 lines of 64 bytes), and eight lines in each. */
+    /* Floats this far apart share a set of the L1, which has 64 sets of eight lines of 64 bytes on
+     * every CPU with adders. */
     SET_STEP = 1024,
-    GAP = 16, /* a line */
+    GAP = 16, /* a cache line */
 
-    STRIP_TILES = 16 /* at most: parts (--parallel) are whole strips, and are to be alike */
+    STRIP_TILES = 16 /* at most: worker partitions (--parallel) are whole strips, of equal size */
 };
 
 bool pairs_are_decoded_at_once(const struct region *region)
@@ -53,7 +50,7 @@ bool pairs_are_decoded_at_once(const struct region *region)
     return !weight_is_small(region) || conv_channels_within(MOST_DECODED, &panels) >= panels.n_rows;
 }
 
-/* Weights as numbers, or codes that are decoded. */
+/* f32 weights, or quantised ones that can be dequantised. */
 static bool takes_stored(const struct region *region, const char **why)
 {
     *why = "x is not stored in f32";
@@ -93,12 +90,10 @@ static int64_t vectors_of(int64_t out_c)
     return (out_c + PAIRS_LANES - 1) / PAIRS_LANES;
 }
 
-/* Times for each pixel, if products alone counted: of products, of which conv has tiles of 24
- * channels; and with those of pairs, what sum_pairs takes before, and on a Zen 5, where products
- * take half the time of others, the beginnings and ends of tiles (measured, of the time of
- * products: 32 to 32 channels 0.96, 32 to 64 0.89, 64 to 32 0.86, 64 to 64 0.82, 16 to 96 0.98, 192
- * to 64 0.76). The tiles of conv_decoded are as wide as those of pairs; both decode weights as
- * often, but for the greatest of images. */
+/* Predicted time per pixel: plain products, of which conv has tiles of 24 channels, against inner
+ * products with their correction sums and, on a Zen 5, where products are twice as fast as the
+ * rest, the starts and ends of tiles (docs/lab/kernels.md). The tiles of conv_decoded are as wide
+ * as these; both dequantise weights equally often but for the largest images. */
 static bool pays(const struct machine *machine, const struct window *w, bool decoded)
 {
     const int64_t len = w->in_c / w->groups, out_c = w->out_c / w->groups;
@@ -137,7 +132,7 @@ static bool accepts_conv_pairs_anyway(const struct region *region, const char **
     return takes_pairs(region, why);
 }
 
-/* The constant in panels: numbers, or what is decoded. */
+/* Packs the constant in panels: f32, or quantised values. */
 static void bind_panels_of(struct bind *bind, struct value *value, const float *numbers,
                            const struct panels *panels)
 {
@@ -157,7 +152,7 @@ static void bind_panels_of(struct bind *bind, struct value *value, const float *
                           arena_printf(bind->arena, "%s, over scales", layout)));
 }
 
-/* How many numbers vectors read beyond the scales of the last panel. */
+/* Floats that vectors read beyond the last panel's scales. */
 static int64_t beyond_scales(const struct panels *panels)
 {
     const int64_t last = panels->n_rows % panels->width;
@@ -165,8 +160,8 @@ static int64_t beyond_scales(const struct panels *panels)
     return (PAIRS_LANES - last % PAIRS_LANES) % PAIRS_LANES;
 }
 
-/* Weights, over their scales where they are not decoded; the scales, whose name is returned, and
- * for each channel the alternating sum of the products of pairs. */
+/* Packs the weights, divided by their scales unless quantised, and the scales and correction sums
+ * of the channels. Returns the scales' name. */
 static const char *bind_weights(struct bind *bind, const struct window *w,
                                 const struct panels *panels)
 {
@@ -211,15 +206,15 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
     return scale;
 }
 
-/* Where the weights of the tile at `block` begin; of those that are decoded also what decodes a
- * chunk of them into scratch. Returns how many numbers of it that takes. */
+/* Sets where the weights of the tile at `block` begin and, if quantised, how an NC block is
+ * dequantised into scratch. Returns the floats that takes. */
 static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
                                     const struct panels *panels, int64_t chunk,
                                     const char *scale_at)
 {
     const bool small = weight_is_small(bind->region), chunked = chunk < panels->n_rows;
     const int64_t rows = chunked ? chunk : panels_rows(panels);
-    const int64_t n = small ? rows * panels->len + panels->width /* vectors go on */ : 0;
+    const int64_t n = small ? rows * panels->len + panels->width /* vectors read on */ : 0;
     const int width = (int)panels->width;
     const char *block = chunked ? "(block - chunk)" : "block";
 
@@ -242,7 +237,7 @@ static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
     return n;
 }
 
-/* Whether a tile of pixels would drive itself out of the cache at every step. */
+/* Whether the pixels of a tile would evict each other from the L1 at every step. */
 static bool shares_set(const struct region *region, const struct window *w)
 {
     const struct operand x = operand_input(region, 0);
@@ -250,25 +245,24 @@ static bool shares_set(const struct region *region, const struct window *w)
     return (x.apart ? x.pixel_step : w->in_c) * w->stride[2] % SET_STEP == 0;
 }
 
-/* Whether all pixels are copied before they are read: those that share a set; those that lie no
- * constant step apart; and those of groups, where there is one pointer for all. */
+/* Whether all pixels are copied before they are read: if they share a set, have no constant
+ * distance, or, with one pointer for all, belong to groups. */
 static bool copies_all(const struct region *region, const struct window *w)
 {
     return shares_set(region, w) || !conv_is_pointwise(w) ||
            (pairs_want_one_pointer(region->machine) && w->groups > 1);
 }
 
-/* What lies between two copied pixels, where they need not lie as in x. */
+/* Floats between two copied pixels. */
 static int gap_of_copies(const struct region *region, const struct window *w)
 {
     return shares_set(region, w) || w->in_c / w->groups % SET_STEP == 0 ? GAP : 0;
 }
 
-/* How far apart the pixels of a tile lie in x, or their copies, where one pointer is to tell where
- * all are; else 0. With a pointer for each gcc keeps what it computes from them in registers for
- * vectors, if the tile fetches weights (160 to 960 at 7x7: 0.66 of the time with one pointer), else
- * on the stack, which matters where inputs are few (24 to 144 at 56x56: 0.92), or weights are used
- * once or twice (256 to 256 at 3x3: 0.97). It is more text, for each number of inputs. */
+/* The distance of a tile's pixels in x, or of their copies, if one pointer is to address all of
+ * them; else 0. With a pointer per pixel gcc keeps these in vector registers if the tile prefetches
+ * weights, and otherwise on the stack, which matters if inputs are few or weights are used once or
+ * twice (docs/lab/kernels.md). It is more code, for each number of inputs. */
 static int64_t step_of(const struct bind *bind, const struct window *w, bool ahead)
 {
     const struct operand x = operand_input(bind->region, 0);
@@ -283,7 +277,7 @@ static int64_t step_of(const struct bind *bind, const struct window *w, bool ahe
     return x.apart ? x.pixel_step : w->in_c;
 }
 
-/* Where a tile begins. */
+/* The position of a tile in y. */
 static struct tile_place place_of(struct bind *bind, const struct window *w)
 {
     const bool grouped = w->groups > 1, batched = w->batch > 1;
@@ -296,14 +290,14 @@ static struct tile_place place_of(struct bind *bind, const struct window *w)
     };
 }
 
-/* Which tiles store their sums, if the size of the inputs allows it. */
+/* The tiles with an epilogue store, for inputs in range. */
 static void bind_stored(struct bind *bind, const struct panels *panels, const struct tile *tile,
                         bool rest)
 {
     const int64_t left = panels->n_rows % tile->most_channels;
     const char *whole = arena_printf(bind->arena, "OUT_C - block >= %s", tile->channels);
 
-    if (left == 0 && rest) /* others are not read */
+    if (left == 0 && rest) /* no other pixels are read */
         bind_text(bind, "surplus", "%s", "");
     if (left == 0)
         bind_text(bind, "stored", "%s", "");
@@ -313,7 +307,7 @@ static void bind_stored(struct bind *bind, const struct panels *panels, const st
         bind_text(bind, "stored", " && (n_pixels == %s || %s)", tile->pixels, whole);
 }
 
-/* Room for so many decoded weights, and copies of inputs. */
+/* Buffers of dequantised weights and copied inputs, in floats. */
 static void bind_buffers(struct bind *bind, int64_t n_weights, int64_t n_copies)
 {
     const bool on_stack = n_weights > 0 && (n_weights + n_copies) * NUMBER <= MOST_ON_STACK;
@@ -327,10 +321,9 @@ static void bind_buffers(struct bind *bind, int64_t n_weights, int64_t n_copies)
         bind_scratch_numbers(bind, n_weights + n_copies + (n_weights > 0 ? LINE / NUMBER - 1 : 0));
 }
 
-/* Whether the pointer to a tile's first pixel is all that its sums are made of, and those to each
- * pixel are wanted only where pairs do not do, or inputs are copied: to set them took 8 cycles of a
- * tile's 300 to 500 (vww_mobilenetv1 0.993). Tiles that store nothing are not written for a step.
- */
+/* Whether a tile's sums need only the pointer to its first pixel, and pointers to each pixel only
+ * without inner products or for copies (setting them costs 8 of a tile's 300 to 500 cycles). Tiles
+ * without an epilogue store are not written for a step. */
 static bool reads_one_pointer(const struct tile *tile, int64_t pixels, int64_t channels,
                               int64_t step, bool stores)
 {
@@ -340,10 +333,9 @@ static bool reads_one_pointer(const struct tile *tile, int64_t pixels, int64_t c
                         (left == tile->most_channels / 2 && pixels % tile->most_pixels == 0));
 }
 
-/* Copies of inputs: of those that are multiplied by a power of two; and of all that share a set,
- * with a gap from each pixel to the next (1024 inputs: 0.70 to 0.85 of the time, the copies
- * included). They lie `step` apart, if that is not 0. Where surplus pixels are read a step apart,
- * those of a tile that has some are copied, as there may be nothing behind x. n_weights: see
+/* Copies of inputs: of those that are scaled, and of all that share a set, with a gap between
+ * pixels. They lie `step` floats apart if that is not 0. If surplus pixels are read a step
+ * apart, the pixels of such a tile are copied, as nothing may lie behind x. n_weights: see
  * bind_buffers. */
 static void bind_copies(struct bind *bind, const struct window *w, const struct tile *tile,
                         int64_t step, bool surplus, bool one_pointer, int64_t n_weights)
@@ -371,7 +363,7 @@ static void bind_copies(struct bind *bind, const struct window *w, const struct 
     bind_buffers(bind, n_weights, tile->most_pixels * (as_in_x ? step : w->in_c / w->groups + gap));
 }
 
-/* Channels of a chunk, where there is no other choice. */
+/* The default NC block. */
 static int64_t usual_chunk(const struct bind *bind, const struct window *w,
                            const struct panels *panels)
 {
@@ -385,9 +377,9 @@ static int64_t usual_chunk(const struct bind *bind, const struct window *w,
     return adds_up && chunk < FEWEST_CHUNKED ? FEWEST_CHUNKED : chunk;
 }
 
-/* Pixels whose sums of neighbours are made at once: as many as leave a quarter of the first cache
- * to weights and results, which are to be read from there again; one tile of those that are copied.
- * A core begins the next tile while it ends one, which it could not if each waited for sums. */
+/* Pixels whose correction sums are made together: as many as leave a quarter of the L1 to weights
+ * and results; one tile of copied ones. So a core can begin a tile while it ends the one before,
+ * which it could not if each waited for its correction sums. */
 static void bind_strips(struct bind *bind, const struct window *w, const struct tile *tile)
 {
     const int64_t pixels = tile->most_pixels, all = (window_out_len(w) + pixels - 1) / pixels;
@@ -427,7 +419,8 @@ static bool bind_conv_pairs(struct bind *bind)
                               stores ? &end : NULL);
     tile_extents_of_pairs(bind->machine, 0, w.out_c, &most_pixels, &channels);
     assert(tile.most_pixels <=
-           (bind->region->choice ? MOST_TILE_PIXELS : most_pixels)); /* its lead */
+           (bind->region->choice ? MOST_TILE_PIXELS : most_pixels)); /* the overlap distance
+                                                                        counts on it */
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);
     scale_at = arena_printf(bind->arena, "&%s[%s]", scale, place.channel);

@@ -1,12 +1,11 @@
-/* conv_parts.c - convolutions to few positions with more weights than stay in a cache, in f32; x
- * and y are channels last.
+/* conv_parts.c - f32 convolutions with few pixels and more weights than a cache holds, in K-blocks;
+ * x and y are channels last.
  *
- * needs    a third cache that is far (machine.h): weights that come from there or from memory are
- *          what such layers wait for
- * method   as conv, whose bits it has: all positions of a panel of channels; but the sums wait in
- *          memory while a part of the weights is multiplied with all positions, whatever the length
- *          of a sum. Parts are so small that the next is fetched into the second cache meanwhile,
- *          and a line at a time: what is fetched faster than it comes holds up other loads */
+ * needs    a slow L3 (machine.h): such layers wait for weights from there or from memory
+ * method   as conv, with the same bits: all pixels of a panel of channels; but sums wait in scratch
+ *          while one K-block of the weights is multiplied with all pixels, whatever the length of a
+ *          sum. A K-block is so small that the next one is prefetched into the L2 meanwhile, at an
+ *          even pace: prefetching faster than memory delivers holds up other loads */
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
@@ -17,11 +16,11 @@ enum {
     LEAST_WEIGHTS = 1 << 20, /* bytes; fewer are left to conv */
     MOST_POSITIONS = 64,
     MOST_POINTERS = 1024, /* on the stack */
-    PART = 128 << 10,     /* bytes of weights */
-    LEAST_DEPTH = 64      /* inputs of one; of fewer, sums would be moved too often */
+    PART = 128 << 10,     /* bytes of a K-block's weights */
+    LEAST_DEPTH = 64      /* fewest inputs of a K-block: with fewer, sums are moved too often */
 };
 
-/* Inputs of a part: a divisor of in_c. */
+/* Inputs of a K-block: a divisor of in_c. */
 static int64_t depth_of(int64_t in_c, int64_t panel)
 {
     int64_t parts = 1;

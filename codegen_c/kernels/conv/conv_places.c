@@ -4,7 +4,7 @@
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/microkernel/pitch.h"
 
-/* "IN_D = 4, IN_H = 5, IN_W = 6"; those that are all `usual` are left out. */
+/* "IN_D = 4, IN_H = 5, IN_W = 6"; those equal to `usual` are left out. */
 static void add_extents(struct str *out, const struct window *w, const char *stem,
                         const int64_t *extents, int64_t usual)
 {
@@ -33,7 +33,7 @@ void bind_planes_apart(struct bind *bind, const struct window *w)
                                   w->rank == 2 && w->batch * w->groups == 1;
 }
 
-/* "IN_H", or of how many rows a plane of x has some there. */
+/* "IN_H", or the rows of a whole plane if only some are present. */
 static const char *plane_rows(const struct bind *bind)
 {
     return bind->region->config.planes_apart ? "PLANE_H" : "IN_H";
@@ -76,7 +76,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "padded", w->padded ? "1" : "");
 }
 
-/* Where the kernel begins at position p of y, and where tap (kd, kh, kw) of it lies. */
+/* Input coordinates of the kernel at pixel p of y, and of its tap (kd, kh, kw). */
 static void bind_places(struct bind *bind, const struct window *w)
 {
     static const char *const begin[] = { "front", "top", "left" };
@@ -139,7 +139,7 @@ static void bind_places(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "tap", deep ? "((kd * K_H + kh) * K_W + kw)" : "(kh * K_W + kw)");
 }
 
-/* What an element of x at (id, ih, iw) and channel ic is, and where image and group g begin. */
+/* Indices of x at (id, ih, iw) and channel ic, and the starts of image and group g. */
 static void bind_input_places(struct bind *bind, const struct window *w)
 {
     const bool deep = w->rank == 3, grouped = w->groups > 1;
@@ -175,7 +175,7 @@ static void bind_input_places(struct bind *bind, const struct window *w)
     }
 }
 
-/* Which element of y a sum is, and which channel. */
+/* The index in y of a sum, and its channel. */
 static void bind_output_places(struct bind *bind, const struct window *w, struct position *position)
 {
     const bool grouped = w->groups > 1, batched = w->batch > 1;

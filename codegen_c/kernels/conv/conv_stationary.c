@@ -1,11 +1,10 @@
-/* conv_stationary.c - convolutions of extent 1 with so few weights, constant and in f32, that all
- * of them stay in registers while pixels go by; x and y are channels last.
+/* conv_stationary.c - weight-stationary 1x1 convolutions in f32: all weights, constant and few,
+ * stay in registers while pixels go by; x and y are channels last.
  *
  * needs    vectors of 16 lanes and 32 registers
- * method   tiles of sums of some pixels, as those of conv, whose bits they have; but the loop over
- *          inputs is written out, so that nothing is loaded but inputs. Where each of them meets
- *          one vector of channels, the units of products would wait for other loads, and where sums
- *          are short, for the ends of loops */
+ * method   tiles of some pixels' sums as in conv, with the same bits, but the loop over inputs is
+ *          unrolled, so that only inputs are loaded. If each input meets one vector of channels,
+ *          products would wait for other loads; if sums are short, for the ends of loops */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
@@ -15,22 +14,22 @@
 #include "codegen_c/microkernel/pitch.h"
 
 enum {
-    LANES = 16, /* of the machines that it was measured on, which have … */
+    LANES = 16, /* of the CPUs it was measured on, which have … */
     REGISTERS = 32,
-    OTHERS = 3,      /* … some for limits, and for an input that several vectors need */
-    FEWEST_SUMS = 8, /* that hide how long it takes to add to one */
+    OTHERS = 3,      /* … some for limits, and for an input that several vectors read */
+    FEWEST_SUMS = 8, /* sums that hide the latency of an addition */
     MOST_SUMS = 14,  /* more gain nothing */
     FEWEST_PIXELS = 2,
     MOST_PIXELS = 10,
-    MOST_INPUTS = 8 /* of several vectors, which share the load of one: longer sums gain nothing */
+    MOST_INPUTS = 8 /* inputs of several vectors, which share its load; longer sums gain nothing */
 };
 
-/* The tile's vectors of channels, and its pixels: 0 if weights and sums do not fit. */
+/* The tile: vectors of channels by pixels; 0 if weights and sums do not fit. */
 struct stationary {
     int64_t vectors, pixels;
 };
 
-/* Channels are whole vectors, or one that is half as long, or a quarter. */
+/* Whether channels are whole vectors, or one of half or a quarter of the length. */
 static bool fills_vectors(int64_t out_c)
 {
     return out_c % LANES == 0 || out_c == LANES / 2 || out_c == LANES / 4;
@@ -40,7 +39,8 @@ static struct stationary stationary_of(const struct window *w)
 {
     const int64_t in_c = w->in_c / w->groups, out_c = w->out_c / w->groups;
     const int64_t vectors = (out_c + LANES - 1) / LANES;
-    const int64_t left = REGISTERS - OTHERS - vectors * (in_c + 1); /* biases, too */
+    const int64_t left = REGISTERS - OTHERS - vectors * (in_c + 1); /* biases take registers as
+                                                                       well */
     const int64_t sums = left < MOST_SUMS ? left : MOST_SUMS;
     const int64_t fit = sums / vectors;
     const int64_t pixels = fit < MOST_PIXELS ? fit : MOST_PIXELS;
@@ -80,8 +80,8 @@ static const char *each(struct bind *bind, const char *before, int64_t n, const 
     return str_text(&out);
 }
 
-/* The function of the tile. `end` is NULL where y is an array of sums: then it is a function of its
- * own in the C compiler's hands, too, as the functions that sums go through take registers. */
+/* Requests the microkernel. `end` NULL: y is an array of sums, and the function is not inlined, as
+ * the epilogue's functions need registers. */
 static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
                                         const struct stationary *tile,
                                         const struct row_vector *vector, const struct tile_end *end)
@@ -108,7 +108,7 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
     keys_set(&keys, "each_pixel", each(bind, "", tile->pixels, ", k"));
     keys_set(&keys, "each_vector", each(bind, "j, k, ", tile->vectors, ""));
     keys_set(&keys, "linkage", end ? "static inline" : "static APART");
-    keys_set(&keys, "then", end ? ", and then END" : "");
+    keys_set(&keys, "then", end ? ", then END, the epilogue" : "");
     keys_set(&keys, "end_params", end ? end->params : "");
     keys_set(&keys, "end_shared", end ? end->shared : "");
     keys_set_flag(&keys, "channels", end && *end->channel);

@@ -1,15 +1,16 @@
-/* conv_tiles.c - convolutions: register tiles of output pixels and channels. Weights are constant,
- * but of conv, which packs others first (conv_packs.c).
+/* conv_tiles.c - convolutions by register tiles of output pixels by channels. Weights are constant;
+ * conv also packs others at run time (conv_packs.c).
  *
  * All shapes: 1-D (as 2-D of height 1) to 3-D, strides, dilation, padding, groups, x and y channels
  * last or first.
  *
- * conv: f32; of rows by a known matrix as well, where the third cache is far. Channels lie side by
- * side, so what is under the kernel is told by pointers, to pixels or to rows of them; what is
- * outside are zeros; nothing is padded, and of few channels copied only what reaches beyond a side.
- * x in planes is read at offsets, or gathered tile by tile.
+ * conv: f32; also rows times a constant matrix if the L3 is slow. Channels last, inputs are
+ * addressed by indirection pointers, to pixels or to runs of them; padding points to zeros. Nothing
+ * is padded, and only runs that reach beyond a side are copied, if channels are few. Channels
+ * first, inputs are read at offsets or gathered tile by tile.
  *
- * conv_small: weights or x that are decoded, chunk by chunk; of rows by a known matrix as well. */
+ * conv_small: quantised weights or x, dequantised a KC block at a time; also rows times a constant
+ * matrix. */
 #include <assert.h>
 
 #include "codegen_c/core/anchor.h"
@@ -26,10 +27,10 @@
 #include "codegen_c/microkernel/tile_features.h"
 
 enum {
-    CHUNK = 32,         /* weights of a channel that are decoded at a time, on the stack */
-    MOST_OFFSETS = 256, /* of x that is channels first; they are on the stack */
+    CHUNK = 32,         /* KC block: weights of a channel, dequantised on the stack */
+    MOST_OFFSETS = 256, /* offsets in x, channels first; on the stack */
     SHORTEST_SPAN = 4,
-    MOST_RUN = 192 /* inputs of a row of the kernel that are taken as one: more gain nothing */
+    MOST_RUN = 192 /* inputs of a kernel row read as one run: more gain nothing */
 };
 
 bool accepts_dense_small(const struct region *region, const char **why)
@@ -132,7 +133,8 @@ static bool has_offsets(const struct window *w, const struct panels *panels)
     return !w->channels_last && !w->padded && panels->len <= MOST_OFFSETS;
 }
 
-/* Gathered by vectors of 8 numbers or more (shorter ones are not worth a call), for a long sum. */
+/* Whether x is gathered by vectors of 8 floats or more (shorter ones are not worth a call), for
+ * long sums. */
 static bool gathers_long(const struct machine *machine, const struct window *w,
                          const struct panels *panels)
 {
@@ -140,9 +142,9 @@ static bool gathers_long(const struct machine *machine, const struct window *w,
            panels->len > MOST_OFFSETS;
 }
 
-/* Weights that do not stay in the second cache are fetched into it a chunk ahead. Else, where so
- * few channels are made of each input that the processor would wait for it, the inputs of the tiles
- * that follow. */
+/* The tile's form: weights that exceed the L2 are prefetched into it an NC block ahead. Otherwise,
+ * if so few channels are computed per input that the CPU would wait for inputs, those of the next
+ * tiles are prefetched. */
 static enum tile_form bind_form(struct bind *bind, const struct window *w,
                                 const struct panels *panels, int64_t chunk)
 {
@@ -154,30 +156,30 @@ static enum tile_form bind_form(struct bind *bind, const struct window *w,
                         w->in_c >= w->out_c && w->channels_last && conv_is_pointwise(w) &&
                         window_in_len(w) * w->in_c * number > cache;
     const bool fetches = !has_offsets(w, panels) && (weights || inputs);
-    const bool evenly = fetches && weights && bind->machine->far_l3;
+    const bool paced = fetches && weights && bind->machine->far_l3;
 
     bind_flag(bind, "fetches_weights", fetches && weights);
     bind_flag(bind, "fetches_inputs", fetches && inputs);
-    bind_flag(bind, "evenly", evenly);
-    bind_text(bind, "ahead", evenly ? " ahead, FETCH," : fetches ? " ahead," : "");
-    if (evenly)
+    bind_flag(bind, "paced", paced);
+    bind_text(bind, "ahead", paced ? " ahead, FETCH," : fetches ? " ahead," : "");
+    if (paced)
         bind_text(bind, "line", "FETCH");
     else
         bind_int(bind, "line", tile_line());
     return has_offsets(w, panels) ? TILE_OFFSETS
-           : evenly               ? TILE_EVENLY
+           : paced                ? TILE_PACED
            : fetches              ? TILE_AHEAD
                                   : TILE_TAPS;
 }
 
-/* Whether what lies under a row of the kernel is one run of x. */
+/* Whether the inputs under a kernel row are one run of x. */
 static bool has_runs(const struct window *w)
 {
     return w->channels_last && w->groups == 1 && w->dil[2] == 1 && w->k[2] > 1 &&
            w->k[2] * w->in_c <= MOST_RUN;
 }
 
-/* Of n positions in a row, how many reach beyond x at its sides: most. */
+/* How many of n neighbouring pixels reach beyond x at its sides, at most. */
 static int64_t most_edges(const struct window *w, int64_t n)
 {
     int64_t most = 0;
@@ -195,7 +197,7 @@ static int64_t most_edges(const struct window *w, int64_t n)
     return most;
 }
 
-/* Rows that reach beyond x at its sides are copied. */
+/* Binds the copies of runs that reach beyond x at its sides. */
 static void bind_runs(struct bind *bind, const struct window *w, int most_pixels)
 {
     const int64_t positions = window_out_len(w) < most_pixels ? window_out_len(w) : most_pixels;
@@ -207,7 +209,7 @@ static void bind_runs(struct bind *bind, const struct window *w, int most_pixels
         bind_scratch_numbers(bind, edges * window_k_len(w) * w->in_c);
 }
 
-/* Of all taps at all positions, whether half or more lie in the padding. */
+/* Whether at least half of all taps, over all pixels, lie in the padding. */
 static bool misses_x(const struct window *w)
 {
     double inside = 1;
@@ -226,8 +228,8 @@ static bool misses_x(const struct window *w)
     return inside <= 0.5;
 }
 
-/* Whether taps in front of those that lie within x, and behind them, are left out tile by tile:
- * where that is worth a look at all of them. */
+/* Whether each tile skips the taps before the first and after the last that lie in x: if that is
+ * worth looking at all of them. */
 static bool skips_taps(const struct window *w, const struct panels *panels, bool runs)
 {
     const bool even = panels_last_width(panels) == panels->width ||
@@ -236,8 +238,8 @@ static bool skips_taps(const struct window *w, const struct panels *panels, bool
     return w->channels_last && w->padded && !runs && even && misses_x(w);
 }
 
-/* How x is read: by pointers to pixels, or, channels first, at offsets from the kernel's first
- * element and, where the kernel reaches into the padding or is large, from a copy. */
+/* Binds how x is read: by pointers to pixels; or, channels first, at offsets from the kernel's
+ * first element, from a copy if the kernel reaches into the padding or is large. */
 static void bind_reading(struct bind *bind, const struct window *w, const struct panels *panels,
                          const struct tile *tile)
 {
@@ -275,8 +277,8 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
         bind_scratch_numbers(bind, panels->len * tile->most_pixels);
 }
 
-/* Where a tile has a part of its channels only, they are written so many at a time that the loop
- * has a known length and becomes vector code. */
+/* Tiles with only some real channels write these in loops of a known length, which are
+ * vectorised. */
 static void bind_span(struct bind *bind, int64_t channels, const struct tile *tile)
 {
     int span = 1;
@@ -310,7 +312,8 @@ void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct
         bind_text(bind, "weight_at", "&weight[%sblock]", group);
 }
 
-/* Whether sums, which nothing follows, leave for planes by a helper that knows vectors of 16. */
+/* Whether sums, without an epilogue, are stored channels first by a helper with 16-lane vectors.
+ * <<<* its lead the overlap distance counts on it */
 static bool stores_planes(const struct bind *bind, const struct window *w)
 {
     const struct machine *machine = bind->machine;

@@ -1,11 +1,10 @@
-/* conv_transpose.c - transposed convolutions, channels last, whose weights are known. 1-D is bound
- * as 2-D of height 1.
+/* conv_transpose.c - transposed convolutions, channels last, with constant weights. 1-D is bound as
+ * 2-D of height 1.
  *
- * conv_transpose_tiles: f32 without groups, by register tiles. Positions that are as far apart as
- * the strides are reached through the same taps, so that for each such set it is a convolution
- * without strides, whose kernel are these taps.
+ * conv_transpose_tiles: f32 without groups, by register tiles. Polyphase decomposition: output
+ * pixels a stride apart read the same taps, so that each such set is a convolution without strides.
  *
- * conv_transpose: all others, position by position. */
+ * conv_transpose: all others, pixel by pixel. */
 #include <assert.h>
 
 #include "codegen_c/core/anchor.h"
@@ -17,7 +16,7 @@
 
 enum {
     CHUNK = 64,     /* output channels; their sums are on the stack */
-    MOST_TAPS = 128 /* of a position: pointers to their pixels are on the stack */
+    MOST_TAPS = 128 /* of a pixel: pointers to their inputs are on the stack */
 };
 
 static bool accepts_conv_transpose_last(const struct region *region, const char **why)
@@ -33,7 +32,7 @@ static bool accepts_conv_transpose_last(const struct region *region, const char 
     return !anchor_input(region, 1)->quant || anchor_input(region, 1)->quant->kind != QTYPE_BLOCKS;
 }
 
-/* "((n * IN_D + id) * IN_H + ih)", for the dims that there are. */
+/* "((n * IN_D + id) * IN_H + ih)", for the dims in use. */
 static const char *row_text(struct bind *bind, const struct window *w, const char *extent,
                             const char *prefix)
 {
@@ -62,7 +61,7 @@ static void bind_turned_weight(struct bind *bind, const struct window *w)
     bind_weight_taps(bind, &panels, "[kernel, in_c, out_c]");
 }
 
-/* At the end of the position's coordinates: od, oh and ow, oc. */
+/* Appends the position's coordinates: od, oh and ow, oc. */
 static void set_position(const struct window *w, struct position *position)
 {
     static const char *const names[] = { "od", "oh", "ow" };
@@ -106,22 +105,21 @@ static bool bind_conv_transpose_last(struct bind *bind)
     return bind_epilogue(bind, "sum[i]", &position);
 }
 
-/* --- by register tiles --------------------------------------------------------------------------
- */
+/* --- by register tiles ------------------------------------------------------------------------ */
 
-/* Taps of the kernel as they are stored: those together that reach the same positions. */
+/* The kernel's taps as stored: sorted by residue. */
 struct taps {
-    int n, most; /* in all, and of a position */
+    int n, most; /* of all pixels, and of one */
     int *tap;    /* kh * K_W + kw of each */
 };
 
-/* Whether tap k of this dim reaches position o. */
+/* Whether tap k of this dim reaches coordinate o. */
 static bool reaches(const struct window *w, int dim, int64_t o, int64_t k)
 {
     return (o + w->pad[dim] - k * w->dil[dim]) % w->stride[dim] == 0;
 }
 
-/* As the template goes through the positions. */
+/* In the template's order of pixels. */
 static struct taps taps_of(struct arena *arena, const struct window *w)
 {
     struct taps taps = { .tap = arena_array(arena, int, window_k_len(w)) };
@@ -157,7 +155,7 @@ static bool accepts_conv_transpose_tiles(const struct region *region, const char
     return w.in_c * w.out_c > 0 && window_k_len(&w) > 0 && window_k_len(&w) <= MOST_TAPS;
 }
 
-/* In panels; the constant is [in_c, out_c, kernel]. */
+/* Packs the constant, [in_c, out_c, kernel]. */
 static void bind_tap_panels(struct bind *bind, const struct window *w, const struct taps *taps)
 {
     const int64_t width = tile_panel(bind->machine), kernel = window_k_len(w);
@@ -188,7 +186,7 @@ static void bind_tap_panels(struct bind *bind, const struct window *w, const str
                   (int)(panels_rows(&panels) / width * width), (int)panels_last_width(&panels));
 }
 
-/* Positions of the first set, which is the largest. */
+/* Pixels of the first residue, which has the most. */
 static int64_t most_positions(const struct window *w)
 {
     return ((w->out[1] + w->stride[1] - 1) / w->stride[1]) *

@@ -1,10 +1,10 @@
-/* depthwise.c - convolutions of one input channel per output channel, channels last. 1-D is bound
- * as 2-D of height 1, or, where its kernel is too wide for tiles of columns, of width 1.
+/* depthwise.c - depthwise convolutions, channels last. 1-D is bound as 2-D of height 1, or of width
+ * 1 if its kernel is too wide for tiles of columns.
  *
- * method   a row of outputs is cut into tiles of columns (row_tiles.h), each with a variable for
- *          every sum; for one row of the kernel at a time, a line for each input column adds it,
- *          times the weights, to the sums that it belongs to. So rows may be clipped by a loop's
- *          bounds, columns are where the line is missing */
+ * method   an output row is cut into tiles of columns (row_tiles.h), with a variable for each sum.
+ *          For one kernel row at a time, a statement per input column adds it, times the weights,
+ *          to the sums of all windows over it. So rows are clipped by loop bounds, columns by
+ *          leaving statements out */
 #include "codegen_c/kernels/conv/depthwise.h"
 
 #include <inttypes.h>
@@ -20,15 +20,16 @@
 #include "codegen_c/microkernel/row_tiles.h"
 
 enum {
-    HELD_K_W = 7,   /* weights of a row in registers; of wider ones they are operands in memory */
-    MOST_K_W = 32,  /* else tiles have too many lines */
-    REGISTERS = 16, /* of the processors with the fewest: sums, weights, an input and a product */
-    MOST_MULTIPLIER = 3, /* with few channels, where tiles of output channels would be better */
+    HELD_K_W = 7,        /* weights of a kernel row in registers; wider ones are memory operands */
+    MOST_K_W = 32,       /* otherwise tiles have too many statements */
+    REGISTERS = 16,      /* of the CPUs with the fewest: sums, weights, an input and a product */
+    MOST_MULTIPLIER = 3, /* output channels per input; with few channels tiles of output channels
+                            are better */
     ENOUGH_CHANNELS = 8,
-    CHUNK = 64,         /* channels, at most; their sums are on the stack */
-    WIDE_LANES = 16,    /* of the widest vectors */
-    DECODED_CHUNK = 16, /* of what has to be decoded; the numbers are scratch, or on the stack … */
-    MOST_STRIP_ROWS = 5 /* … so many rows of a strip, at most */
+    CHUNK = 64,         /* channels at most; their sums are on the stack */
+    WIDE_LANES = 16,    /* lanes of the widest vectors */
+    DECODED_CHUNK = 16, /* of quantised data; the floats are scratch, or on the stack … */
+    MOST_STRIP_ROWS = 5 /* … rows of a strip, at most */
 };
 
 static int most_columns(const struct window *w)
@@ -86,8 +87,8 @@ bool accepts_depthwise(const struct region *region, const char **why)
     return has_tiles(&w);
 }
 
-/* Channels at a time: one of the widest vectors, whose sums compilers then keep in registers until
- * the epilogue has had them; a few vectors that overlap where that many do not fit. */
+/* Channels at a time: one of the widest vectors, whose sums compilers then keep in registers
+ * through the epilogue; or a few overlapping vectors if fewer fit. */
 static int64_t chunk_of(int64_t channels, bool decoded)
 {
     if (decoded)
@@ -95,13 +96,13 @@ static int64_t chunk_of(int64_t channels, bool decoded)
     return channels % WIDE_LANES == 0 ? WIDE_LANES : row_chunk(channels, CHUNK);
 }
 
-/* Rows of x that a window covers. */
+/* Rows of x under a window. */
 static int64_t rows_of(const struct window *w)
 {
     return (w->k[1] - 1) * w->dil[1] + 1;
 }
 
-/* Of f32, what rows that are kept take. */
+/* Floats of the rows that are kept. */
 static int64_t kept_numbers(const struct window *w)
 {
     return chunk_of(w->in_c, true) * rows_of(w) * w->in[2];
@@ -116,10 +117,9 @@ bool depthwise_goes_down_strips(const struct region *region, const struct window
            x_bytes + (size_t)kept_numbers(w) * sizeof(float) > region->largest;
 }
 
-/* --- what the tiles read ---------------------------------------------------------------------- */
+/* --- indices ---------------------------------------------------------------------------------- */
 
-/* Where the element of x, and the weight, of a row, column or tap lies: in x or among the decoded.
- */
+/* Indices of x and the weight for a row, column or tap: in x, or in the dequantised data. */
 static void bind_places(struct bind *bind, const struct window *w)
 {
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
@@ -176,8 +176,8 @@ static void bind_depthwise_weight(struct bind *bind, const struct window *w)
     }
 }
 
-/* The result's channels of a chunk lie side by side; on PCs codes are made of them, and of what is
- * read along, by vectors. */
+/* A block of the result's channels is contiguous: on PCs it is quantised, and operands are
+ * dequantised, by vectors. */
 static bool bind_rows_of_channels(struct bind *bind, const struct position *position, int64_t chunk)
 {
     struct epilogue_row row = { .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = chunk };
@@ -186,8 +186,8 @@ static bool bind_rows_of_channels(struct bind *bind, const struct position *posi
     return bind_row_epilogue(bind, "sum[j * CHUNK + i]", position, &row);
 }
 
-/* Whether results leave the registers as vectors, straight to y: they are sums within limits, and
- * nothing waits on the stack to be decoded. */
+/* Whether the epilogue runs in registers: bias and clamp, with nothing to dequantise on the
+ * stack. */
 static bool goes_straight(const struct region *region, const struct window *w,
                           struct limits *limits)
 {
@@ -233,8 +233,7 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, i
                    : bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
 }
 
-/* How CHUNK codes of a pixel are decoded by vectors, into what is kept of all rows or of a strip's.
- */
+/* Binds how CHUNK values of a pixel are dequantised by vectors, into the kept rows or a strip's. */
 static void bind_decoding(struct bind *bind, const struct window *w, bool strips, int64_t chunk)
 {
     struct arena *arena = bind->arena;
@@ -268,7 +267,7 @@ static bool bind_depthwise(struct bind *bind)
     bind_helper(bind, "once");
     bind_input(bind, "x", 0);
     bind_window(bind, &w);
-    /* gcc's loops of 16 lanes are no help to rows of 8, which it then takes one by one. */
+    /* gcc's 16-lane loops are no help for rows of 8, which it would then compute one by one. */
     bind_text(bind, "wide", chunk % WIDE_LANES == 0 ? "WIDE WIDE_LOOPS" : "WIDE");
     bind_flag(bind, "batched", w.batch > 1);
     bind_int(bind, "batch", w.batch);

@@ -1,10 +1,9 @@
-/* depthwise_bf16.c - convolutions of one input channel per output channel, of floats of a byte on
- * machines with products of bf16 (bf16.h), channels last. 1-D is bound as 2-D of height 1.
+/* depthwise_bf16.c - depthwise convolutions of 8-bit floats by bf16 products (bf16.h), channels
+ * last. 1-D is bound as 2-D of height 1.
  *
- * method   a vector of channels at a time: the rows of x under a row of y are kept as words, each
- *          number with its right neighbour, so that an instruction takes two taps; the last tap of
- *          a row of the kernel, if its number is odd, has a word of its own. Of 8 channels two
- *          pixels go together. */
+ * method   a vector of channels at a time. The rows of x under a row of y are kept as words, each
+ *          value with its right neighbour, so that an instruction takes two taps; an odd last tap
+ *          of a kernel row has words of its own. With 8 channels two pixels share a vector */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
@@ -13,9 +12,9 @@
 #include "codegen_c/microkernel/pitch.h"
 
 enum {
-    MOST_WORDS = 20,      /* of weights, in registers */
-    MOST_KEPT = 96 << 10, /* bytes of rows, on the stack */
-    MOST_TOGETHER = 8,    /* pixels */
+    MOST_WORDS = 20,      /* words of weights in registers */
+    MOST_KEPT = 96 << 10, /* bytes of rows kept on the stack */
+    MOST_TOGETHER = 8,    /* pixels at a time */
     WORD = 4
 };
 
@@ -24,7 +23,7 @@ static int64_t rows_of(const struct window *w)
     return (w->k[1] - 1) * w->dil[1] + 1;
 }
 
-/* Columns of x, and of the padding, that windows read. */
+/* Columns under windows, padding included. */
 static int64_t width_of(const struct window *w)
 {
     return (w->out[2] - 1) * w->stride[2] + w->k[2];
@@ -49,7 +48,7 @@ static bool accepts_depthwise_bf16(const struct region *region, const char **why
                MOST_KEPT;
 }
 
-/* Codes as [channels / 16, K_H, (K_W + 1) / 2, 16 of channels, 2]. */
+/* Packs the weights as [channels / 16, K_H, (K_W + 1) / 2, 16 of channels, 2]. */
 static void bind_weights(struct bind *bind, const struct window *w, const struct bf16_row *row)
 {
     struct value *value = bind->region->anchor->inputs[1];
@@ -109,7 +108,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     bind_int(bind, "pad_left", w->pad[2]);
 }
 
-/* Pixels of a row (vectors of them) at a time: as many as leave over the fewest places. */
+/* Pixels (vectors) of a row at a time: the number that leaves the fewest over. */
 static int together_of(int64_t n)
 {
     int best = n < MOST_TOGETHER ? (int)n : MOST_TOGETHER;
@@ -137,12 +136,12 @@ static void bind_rows(struct bind *bind, const struct window *w, bool twice, int
     bind_text(bind, "row", w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows");
     bind_flag(bind, "reaches_out", window_reaches_out(w, 1));
     bind_flag(bind, "pairs", w->k[2] > 1);
-    bind_text(bind, "twos", w->k[2] > 1 ? "twos" : "ones"); /* else not read */
+    bind_text(bind, "twos", w->k[2] > 1 ? "twos" : "ones"); /* otherwise not read */
     bind_text(bind, "x", "%s", bind_operand(bind, x));
     bind_text(bind, "unpack_x", "%s", bf16_unpack_row(bind, &x->type, twice));
 }
 
-/* The element-wise nodes of what is in an array, for each pixel's channels of a vector. */
+/* Binds the epilogue of sums in an array, for the channels of each pixel. */
 static bool bind_pixels(struct bind *bind, const struct window *w)
 {
     struct epilogue_row row = { .i = "i", .n = "n_channels", .most = "16", .multiple = w->in_c };

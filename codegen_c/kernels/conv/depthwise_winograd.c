@@ -1,15 +1,15 @@
-/* depthwise_winograd.c - depthwise convolutions of 3 x 3 in f32, channels last, on processors whose
- * additions have units of their own.
+/* depthwise_winograd.c - depthwise 3x3 convolutions in f32, channels last, by 1-D Winograd, on CPUs
+ * whose FPU has separate pipes for additions.
  *
- * method   F(2, 3) from top to bottom, in place: of two rows of y the sums over a column of the
- *          kernel are 4 products and 8 additions in place of 6 products, of 2/3 of the time where
- *          additions take none. Weights are transformed where they are loaded, once for all
- *          positions: they stay in registers, as do the sums of three columns (12 and 12 of 32).
- *          So each input is loaded twice, and nothing is stored but y. Of 8 channels a vector has
- * two pixels, and the next begins at the second of them
+ * method   F(2, 3) in the vertical direction: for two rows of y, a kernel column takes 4 products
+ *          and 8 additions instead of 6 products: 2/3 of the time if additions are free. Weights
+ *          are transformed when they are loaded, once for all pixels; they stay in registers, as do
+ *          the sums of three columns (12 and 12 of 32). Each input is loaded twice, and only y is
+ *          stored. With 8 channels a vector holds two pixels, and the next begins at the second of
+ *          them
  *
- * Errors: a sum is rounded by a few 2^-24 of the sum of the sizes of its products, at most. With x
- * and w the greatest of a window and of a kernel those are 24 x w, and without Winograd 9 x w. */
+ * Error: a sum is rounded by a few 2^-24 of the sum of its products' magnitudes. With x and w the
+ * largest magnitudes of a window and of a kernel, that is 24 x w, without Winograd 9 x w. */
 #include <math.h>
 
 #include "codegen_c/core/anchor.h"
@@ -25,13 +25,13 @@
 
 enum {
     K = 3,
-    ROWS = 4,        /* of x under two of y */
-    LANES = 16,      /* of the machine: with fewer there are not so many registers */
-    LEAST_LANES = 8, /* of which channels are a multiple: vectors do not overlap */
-    FEWEST_ROWS = 3  /* with two, and padding, the kernel has no more products itself */
+    ROWS = 4,        /* rows of x under two rows of y */
+    LANES = 16,      /* lanes of the CPU: fewer come with fewer registers */
+    LEAST_LANES = 8, /* divides the channels: vectors do not overlap */
+    FEWEST_ROWS = 3  /* with two rows and padding, the direct kernel has no more products */
 };
 
-/* Rows, or columns, outside of x: on both sides. */
+/* Whether there is one row (column) of padding on both sides. */
 static bool is_padded_by_one(const struct window *w, int dim)
 {
     const int64_t behind = w->out[dim] - 1 + K - w->pad[dim] - w->in[dim];
@@ -40,8 +40,8 @@ static bool is_padded_by_one(const struct window *w, int dim)
            behind <= 1;
 }
 
-/* Whether the nodes behind the anchor have constants besides its sums: then sums can wait in y for
- * them, since y lies over nothing that they read. */
+/* Whether the epilogue reads only constants beside the sums: sums may then wait in y, which
+ * overlaps no operand. */
 static bool reads_sums_only(const struct region *region)
 {
     for (const struct node *node = region->anchor->next; node; node = node->next)
@@ -88,8 +88,8 @@ static bool accepts_depthwise_winograd(const struct region *region, const char *
     return region->machine->adders != ADDERS_NONE && window_of_conv(region).out[1] >= FEWEST_ROWS;
 }
 
-/* Whether the channels of two neighbouring pixels are one vector of x and of y: with vectors of
- * half the length there would be twice as many products. */
+/* Whether two neighbouring pixels' channels form one vector of x and of y: vectors of half the
+ * length would mean twice as many products. */
 static bool goes_abreast(const struct bind *bind, const struct window *w)
 {
     return w->in_c == LEAST_LANES && !operand_input(bind->region, 0).apart &&
@@ -110,7 +110,7 @@ static void bind_weight(struct bind *bind, const struct window *w)
     bind_panels(bind, "weight", 1, &panels, "[k_h, k_w, channels]");
 }
 
-/* How weights become vectors, and how far results are from one another. */
+/* Binds how weights become vectors, and the distance of results. */
 static void bind_abreast(struct bind *bind, bool abreast, const struct row_vector *vector)
 {
     bind_flag(bind, "abreast", abreast);
@@ -121,10 +121,10 @@ static void bind_abreast(struct bind *bind, bool abreast, const struct row_vecto
     if (!abreast)
         return;
     bind_shuffle(bind);
-    bind_helper(bind, "once"); /* every second load would be from two cache lines, too */
+    bind_helper(bind, "once"); /* otherwise every second load crosses a cache line, twice */
 }
 
-/* Functions of sums, after two rows of these have been written to y. */
+/* Binds the epilogue's functions, applied after two rows of sums are in y. */
 static bool bind_functions(struct bind *bind, const struct window *w, int64_t channels)
 {
     struct position position;

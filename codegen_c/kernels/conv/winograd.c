@@ -1,10 +1,10 @@
 /* winograd.c - see winograd.h.
  *
- * method   the inputs under a group of tiles are transformed, n^2 matrices of [tiles, in_c];
- *          each is multiplied with its matrix of weights by register tiles (tile.h), and what comes
- *          out is transformed back, `tile` output channels at a time, right before the epilogue.
- *          Weights are transformed at compile time; or, `depth` inputs at a time, when they are
- *          needed, but for factors that the inputs get instead */
+ * method   the inputs of a group of tiles are transformed to n^2 matrices [tiles, in_c]; register
+ *          tiles (tile.h) multiply each by its matrix of weights; the products are transformed
+ *          back, `tile` output channels at a time, right before the epilogue. Weights are
+ *          transformed at compile time, or at run time, `depth` inputs at a time, without factors
+ *          that the inputs get instead */
 #include "codegen_c/kernels/conv/winograd.h"
 
 #include <inttypes.h>
@@ -20,10 +20,10 @@
 
 enum {
     TAPS = 9,
-    MOST_PAD = 2 /* so that something of each tile lies in x */
+    MOST_PAD = 2 /* so that each tile overlaps x */
 };
 
-/* Whether it can be computed so, be it faster or not. */
+/* Whether Winograd can compute it, be it faster or not. */
 static bool takes_winograd(const struct region *region, struct window *out, const char **why)
 {
     struct window w;
@@ -82,8 +82,8 @@ static struct panels panels_of(struct bind *bind, const struct window *w,
     return panels;
 }
 
-/* The scales of weights that are taken in pairs, and the sums of what becomes of these: the keys
- * scale and w_pairs, and room_c, how many of each a matrix has. */
+/* Binds the scales of the weights for inner products, and their correction sums: scale, w_pairs,
+ * and room_c, the number of each in a matrix. */
 static void bind_pairs_of_weights(struct bind *bind, const struct winograd_shape *s,
                                   const struct panels *panels, const struct tile *tile,
                                   float *weights)
@@ -109,7 +109,7 @@ static void bind_pairs_of_weights(struct bind *bind, const struct winograd_shape
                          "alternating sums of products of neighbours"));
 }
 
-/* The mean squares that rows of transformed inputs are expected to have: "42, 34, 34, 10". */
+/* Expected mean squares of the rows of transformed inputs: "42, 34, 34, 10". */
 static void bind_usual_squares(struct bind *bind, const struct winograd_shape *s)
 {
     struct str text = { .arena = bind->arena };
@@ -120,7 +120,7 @@ static void bind_usual_squares(struct bind *bind, const struct winograd_shape *s
     bind_text(bind, "usual", "%s", str_text(&text));
 }
 
-/* Kernels of 3 x 3 as they are, those of an input together. */
+/* Packs untransformed 3 x 3 kernels, those of an input together. */
 static void bind_kernels(struct bind *bind, const struct window *w, const struct winograd_shape *s)
 {
     const int64_t len = TAPS * w->in_c;
@@ -177,7 +177,7 @@ static void bind_weights(struct bind *bind, const struct winograd_shape *s,
         bind_text(bind, "panel_at", "&weight[block]");
 }
 
-/* Whether the inputs under some tile are not all there. */
+/* Whether some tile reaches beyond x. */
 static bool reaches_outside(const struct window *w, const struct winograd_shape *s)
 {
     for (int i = 1; i < 3; i++) {
@@ -260,7 +260,7 @@ const char *bind_winograd_input(struct bind *bind, int points, const struct row_
     return bind_transform(bind, "input", &shape, vector);
 }
 
-/* Vectors of input channels, and the two transforms. */
+/* Binds the vectors of input channels, and the two transforms. */
 static void bind_transforms(struct bind *bind, const struct window *w,
                             const struct winograd_shape *s, const struct tile *tile)
 {
@@ -299,10 +299,10 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                       const struct winograd_shape *s)
 {
     if (s->depth)
-        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_MORE_EVENLY);
+        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_MORE_PACED);
     if (!s->pairs)
         return bind_tile_f32(bind, s->tiles, w->out_c,
-                             bind->machine->far_l3 ? TILE_ROWS_EVENLY : TILE_ROWS);
+                             bind->machine->far_l3 ? TILE_ROWS_PACED : TILE_ROWS);
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST);
     bind_text(bind, "step", pairs_want_one_pointer(bind->machine) ? "" : "IN_C, ");
@@ -310,19 +310,18 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                   pairs_want_one_pointer(bind->machine) ? w->in_c : 0);
 }
 
-/* What each tile fetches of the next matrix, or the next kernels: a line for each input, until it
- * is there; or, as conv does where the third cache is far, as little as is there when all tiles
- * have been done. */
+/* Binds what each tile prefetches of the next matrix, or the next kernels: a cache line per input;
+ * or, with a slow L3, at the pace that delivers it just in time, as conv does. */
 static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
                        const struct panels *panels, const struct tile *tile)
 {
     const int64_t lines = (panels->width + tile_line() - 1) / tile_line();
-    const bool evenly = s->depth || (!s->pairs && bind->machine->far_l3);
+    const bool paced = s->depth || (!s->pairs && bind->machine->far_l3);
 
-    bind_flag(bind, "evenly", evenly);
+    bind_flag(bind, "paced", paced);
     bind_text(bind, "next", "%s", s->depth ? "kernels" : "matrix");
-    bind_text(bind, "fetch_arg", "%s", evenly ? ", FETCH" : "");
-    if (evenly) {
+    bind_text(bind, "fetch_arg", "%s", paced ? ", FETCH" : "");
+    if (paced) {
         const int64_t tiles =
             (s->group + tile->most_pixels - 1) / tile->most_pixels * (s->depth ? s->n * s->n : 1);
         const int64_t fetch = (panels->width * (s->depth ? TAPS : 1) + tiles - 1) / tiles;
@@ -334,8 +333,8 @@ static void bind_fetch(struct bind *bind, const struct winograd_shape *s,
     }
 }
 
-/* What is divided among parts (parallel.h): groups of tiles; or channels, where that leaves less to
- * the part that has most to do, although each part transforms all inputs then. */
+/* Binds the worker partition (parallel.h): groups of tiles; or channels, if that leaves less to the
+ * busiest worker, although each worker then transforms all inputs. */
 static void bind_division(struct bind *bind, const struct window *w, const struct winograd_shape *s,
                           const struct tile *tile)
 {

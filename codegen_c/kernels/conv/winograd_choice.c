@@ -1,8 +1,8 @@
-/* winograd_choice.c - what may be chosen about a convolution by winograd.c (knob.h). */
+/* winograd_choice.c - the knobs of winograd.c (knob.h). */
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/tile.h"
 
-/* How many inputs' weights are transformed at a time. */
+/* The inputs whose weights are transformed together. */
 static int64_t chosen_depth(struct bind *bind, const struct window *w,
                             const struct winograd_shape *s)
 {

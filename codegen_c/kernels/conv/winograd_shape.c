@@ -1,50 +1,47 @@
-/* winograd_shape.c - whether a convolution is worth Winograd's transforms, of which size. */
+/* winograd_shape.c - whether Winograd pays for a convolution, and with which tiles: a model of
+ * time. */
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/pairs.h"
 #include "codegen_c/microkernel/tile.h"
 
-/* What things cost in the time of a multiply-accumulate of a register tile; measured
- * (docs/lab/kernels.md). */
+/* Costs, in multiply-adds of a register tile; measured (docs/lab/kernels.md). */
 enum {
     CALL = 4,              /* per sum of a tile */
-    TRANSFORM = 8,         /* per element of what is multiplied, and of the products */
-    TRANSFORM_STRIDED = 3, /* likewise: most are only moved, or come of one subtraction */
+    TRANSFORM = 8,         /* per transformed element of inputs and products */
+    TRANSFORM_STRIDED = 3, /* the same with stride 2: most are only moved, or one subtraction */
     NEAR = 1,              /* per weight */
-    STREAM = 10,     /* until one is there that did not lie in the second cache: it is fetched while
-                        others are in use */
-    STREAM_FAR = 25, /* the same where the third cache is far, and memory as far again … */
-    OVERLAP = 4,     /* … and a quarter of it even behind direct products that take longer */
-    LATE = 150,      /* per weight of 3 x 3, until it is transformed where it is needed … */
-    LATE_SUM = 12,   /* … and per sum of a tile, which is added to for each LATE_DEPTH inputs */
-    LATE_DEPTH = 16  /* whose transformed weights lie in the first cache, beside the sums */
+    STREAM = 10,           /* per weight from beyond the L2: prefetched while others are in use */
+    STREAM_FAR = 25,       /* the same if the L3 is slow, and memory as slow again … */
+    OVERLAP = 4,    /* … and a quarter of it even beside direct products that take longer */
+    LATE = 150,     /* per 3 x 3 weight transformed at run time … */
+    LATE_SUM = 12,  /* … and per sum of a tile, which is added to for each LATE_DEPTH inputs */
+    LATE_DEPTH = 16 /* inputs whose transformed weights fit in the L1 beside the sums */
 };
 
 enum {
-    /* Where the machine is not told: the multiply-accumulates of a layer worth it, its second
-       cache. */
+    /* For --target generic: the multiply-adds of a layer worth it, and the L2. */
     SMALLEST = 1 << 20,
     CACHE = 512 << 10,
-    PERCENT = 90,       /* of the direct products' time; the rest is for what is not in the model */
-    PERCENT_FAR = 94,   /* the same where the third cache is far, and waiting for it is in it */
-    PERCENT_PAIRS = 95, /* of the time of products one by one */
-    FEWEST_PAIRED =
-        48, /* inputs: tiles of fewer wait for the second cache (16 took 1.09, 32 1.05) */
-    PERCENT_FOUR = 88,     /* of the time of F(2,3), whose weights and errors are smaller */
-    PERCENT_FOUR_FAR = 95, /* the same where the third cache is far */
-    PERCENT_LATE = 98,     /* of the time with weights that are transformed at compile time */
-    FEWEST = 16,           /* tiles at a time: each weight that is read serves all of them */
-    MOST_GROUP = 32,       /* of 16 channels 28 are as fast as 56, and 14 are slower */
+    PERCENT = 90,          /* of the direct products' time; the rest is for what the model lacks */
+    PERCENT_FAR = 94,      /* the same if the L3 is slow; waiting is in the model */
+    PERCENT_PAIRS = 95,    /* of the time of plain products */
+    FEWEST_PAIRED = 48,    /* fewest inputs: tiles of fewer wait for the L2 (docs/lab/kernels.md) */
+    PERCENT_FOUR = 88,     /* of the time of F(2,3), which has fewer weights and smaller errors */
+    PERCENT_FOUR_FAR = 95, /* the same if the L3 is slow */
+    PERCENT_LATE = 98,     /* of the time with weights transformed at compile time */
+    FEWEST = 16,           /* fewest tiles at a time, which share each weight */
+    MOST_GROUP = 32,       /* with 16 channels 28 are as fast as 56, and 14 slower */
     MOST_GROUP_PAIRS = 36, /* three tiles of 12 pixels */
-    FAR_PERCENT = 70,      /* of the second cache */
+    FAR_PERCENT = 70,      /* percent of the L2 */
     STRIDED_GROUP = 8      /* as fast as 16, which take twice the scratch: there are 81 products */
 };
 
-struct plain { /* what both ways have in common */
+struct plain { /* common to direct and Winograd products */
     const struct machine *machine;
     const struct window *w;
     int stride;
-    bool pairs; /* may be taken */
+    bool pairs; /* Winograd inner products are possible */
 };
 
 static struct plain plain_of(const struct region *region, const struct window *w)
@@ -56,7 +53,7 @@ static struct plain plain_of(const struct region *region, const struct window *w
                                     winograd_takes_pairs(region, w) };
 }
 
-/* Inputs under a tile, and products, in each direction. */
+/* Inputs of a tile, and products, in each direction. */
 static int inputs_of(const struct plain *p, int m)
 {
     return p->stride * (m - 1) + 3;
@@ -78,7 +75,7 @@ static bool takes_depth(const struct plain *p, int m, int64_t depth)
            p->w->out_c % tile_panel(p->machine) == 0 && p->w->in_c % depth == 0;
 }
 
-struct extents { /* of a register tile */
+struct extents { /* the register tile */
     int pixels, channels;
 };
 
@@ -93,7 +90,7 @@ static struct extents tile_of(const struct plain *p, int64_t rows, bool pairs)
     return tile;
 }
 
-/* Whether so many matrices of weights do not stay in the second cache. */
+/* Whether n_matrices matrices of weights exceed the L2. */
 static bool streams_weights(const struct plain *p, int64_t n_matrices)
 {
     const int64_t bytes = n_matrices * p->w->in_c * p->w->out_c * (int64_t)sizeof(float);
@@ -101,7 +98,7 @@ static bool streams_weights(const struct plain *p, int64_t n_matrices)
     return bytes > cache_of(p->machine) / 4 * 3;
 }
 
-/* Weights, and how long n multiplications with each of them wait for what streams. */
+/* Cost of weights, and of waiting for those that stream, beside n multiplications with each. */
 static int64_t weights_cost(const struct plain *p, int64_t n_matrices, int64_t n)
 {
     const bool far = p->machine->far_l3;
@@ -112,8 +109,8 @@ static int64_t weights_cost(const struct plain *p, int64_t n_matrices, int64_t n
            (NEAR + (streams_weights(p, n_matrices) ? waits : 0));
 }
 
-/* The same of Winograd's products, for each group of tiles: where the third cache is far, what is
- * fetched for them is waited for as if nothing was computed meanwhile. */
+/* The same for Winograd's products, for each group of tiles. With a slow L3, the wait is as long as
+ * without computing. */
 static int64_t matrices_cost(const struct plain *p, int64_t n_matrices, int64_t n, int64_t n_groups)
 {
     if (!p->machine->far_l3)
@@ -122,7 +119,7 @@ static int64_t matrices_cost(const struct plain *p, int64_t n_matrices, int64_t 
            (NEAR + (streams_weights(p, n_matrices) ? STREAM_FAR * n_groups : 0));
 }
 
-/* n_products matrices of n rows of in_c by those of in_c by out_c. */
+/* n_products products of [n, in_c] by [in_c, out_c]. */
 static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t n, int64_t len)
 {
     const struct extents tile = tile_of(p, n, false);
@@ -131,7 +128,7 @@ static int64_t products_cost(const struct plain *p, int64_t n_products, int64_t 
     return n_products / len * round_up(n, tile.pixels) * out_c * (len * p->w->in_c + CALL);
 }
 
-/* The same of products in pairs; tiles have halves. */
+/* The same with inner products; tiles have halves. */
 static int64_t pairs_cost(const struct plain *p, int64_t n_products, int64_t n)
 {
     const struct extents tile = tile_of(p, n, true);
@@ -147,10 +144,9 @@ static int64_t tiles_of(const struct window *w, int m)
     return (w->out[1] + m - 1) / m * ((w->out[2] + m - 1) / m);
 }
 
-/* Where inputs come from registers, products take half the time of a Zen 4's, and weights from
- * beyond the second cache are what they wait for: then pairs, whose weights come in two streams,
- * take longer (Zen 5, resnet18: 256 channels at 14x14 1.09 to 1.15, 512 at 7x7 1.11, 128 at 28x28
- * 0.98 to 1.05; 64 at 56x56, whose weights stay, 0.89 to 0.96). */
+/* If inputs are in registers, products take half the time of a Zen 4's and wait for weights from
+ * beyond the L2; inner products, whose weights come in two streams, then take longer
+ * (docs/lab/kernels.md). */
 static bool pays_in_pairs(const struct plain *p, int m)
 {
     const int64_t n = (int64_t)inputs_of(p, m) * inputs_of(p, m), matrices = (m + 2) * (m + 2);
@@ -163,8 +159,8 @@ static bool pays_in_pairs(const struct plain *p, int m)
                (products_cost(p, n, tiles, 1) + weights) / 100 * PERCENT_PAIRS;
 }
 
-/* Where weights come from a third cache that is far, each group waits for all of them: as few
- * groups as lie in most of the second cache, all of the same size. */
+/* With a slow L3 each group waits for all weights: as few groups as fit in most of the L2, of equal
+ * size. */
 static int64_t group_of_far(const struct plain *p, int64_t tiles, int64_t tile_bytes, int pixels)
 {
     const int64_t fit = cache_of(p->machine) / 100 * FAR_PERCENT / tile_bytes / pixels * pixels;
@@ -173,7 +169,7 @@ static int64_t group_of_far(const struct plain *p, int64_t tiles, int64_t tile_b
     return round_up((tiles + groups - 1) / groups, pixels);
 }
 
-/* Whole register tiles; what is computed of a group lies in half of the second cache. */
+/* The tiles per group: whole register tiles whose data fits in half of the L2. */
 static int64_t group_of(const struct plain *p, int m, bool pairs, bool late)
 {
     const struct extents tile = tile_of(p, tiles_of(p->w, m), pairs);
@@ -201,7 +197,7 @@ static int64_t groups_of(const struct plain *p, int m, bool pairs, bool late)
     return (tiles_of(p->w, m) + group - 1) / group;
 }
 
-/* Of inputs and of what is multiplied, and back. */
+/* Cost of the transforms of inputs and products. */
 static int64_t transforms_cost(const struct plain *p, int m, bool pairs)
 {
     const int64_t tiles = tiles_of(p->w, m), n = inputs_of(p, m);
@@ -220,7 +216,7 @@ static int64_t winograd_cost(const struct plain *p, int m)
            transforms_cost(p, m, pairs);
 }
 
-/* That of F(4,3) whose weights are transformed where they are needed. */
+/* Cost of F(4,3) with weights transformed at run time. */
 static int64_t late_cost(const struct plain *p)
 {
     const int64_t tiles = tiles_of(p->w, 4), in_c = p->w->in_c, out_c = p->w->out_c;
@@ -307,7 +303,7 @@ bool winograd_is_best_by_channels(const struct window *w, const struct winograd_
     const int64_t groups = (s->tiles + s->group - 1) / s->group;
     const int64_t blocks = (w->out_c + channels - 1) / channels;
     const int64_t input = w->in_c * (s->stride == 2 ? TRANSFORM_STRIDED : TRANSFORM);
-    const int64_t block = channels * (w->in_c + TRANSFORM); /* of the products of a tile */
+    const int64_t block = channels * (w->in_c + TRANSFORM); /* of a tile's products */
     const int64_t most_groups = (groups + parts - 1) / parts,
                   most_blocks = (blocks + parts - 1) / parts;
 

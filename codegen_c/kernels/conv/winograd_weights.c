@@ -1,6 +1,6 @@
-/* winograd_weights.c - G w G^T of every kernel of 3 x 3, where G is the matrix of F(m, 3) at the
- * points 0, 1, -1 (and 2, -2) and infinity; with a stride of 2 that of F(m, 2) at 0, 1 (and -1, 2)
- * and infinity, of the outer taps, and a row for the middle one. */
+/* winograd_weights.c - the kernel transform G w G^T of 3 x 3 kernels. G is the matrix of F(m, 3) at
+ * the points 0, 1, -1 (and 2, -2) and infinity. With stride 2 it is that of F(m, 2) at 0, 1 (and
+ * -1, 2) and infinity for the outer taps, and a row for the middle one. */
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/pairs.h"
 

@@ -1,4 +1,4 @@
-/* dense.c - matrix products: with known weights (packed four outputs side by side), with two
+/* dense.c - matrix products: with constant weights (packed in panels of four outputs), of two
  * computed operands, and of integers. */
 #include "codegen_c/kernels/dense/dense.h"
 
@@ -9,7 +9,7 @@
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/microkernel/accumulate.h"
 
-enum { TILE = 4, COLUMNS = 16 /* as the templates have them */ };
+enum { TILE = 4, COLUMNS = 16 /* as in the templates */ };
 
 bool bind_dense_shape(struct bind *bind, const struct dense *d)
 {
@@ -71,7 +71,7 @@ static bool bind_dense(struct bind *bind)
     return bind_dense_shape(bind, &dense);
 }
 
-/* Every row of every x times the same known matrix. */
+/* Whether every row of x is multiplied by the same constant matrix. */
 static bool is_dense(const struct region *region, const char **why)
 {
     const struct type *b = anchor_input(region, 1);
@@ -100,8 +100,7 @@ static bool bind_matmul_dense(struct bind *bind)
     return bind_dense_shape(bind, &dense);
 }
 
-/* --- two operands of any kind ------------------------------------------------------------------
- */
+/* --- two operands of any kind ----------------------------------------------------------------- */
 
 struct product product_of(const struct region *region)
 {
@@ -139,7 +138,7 @@ static bool accepts_matmul(const struct region *region, const char **why)
     return takes_number(region, why) && are_matrices(region, why);
 }
 
-/* The number of an operand's matrix, from the number `batch` of the output's matrix. */
+/* The index of an operand's matrix, from `batch`, that of the output's. */
 static const char *matrix_number(struct bind *bind, const struct type *y, const struct type *x)
 {
     struct str out = { .arena = bind->arena };
@@ -231,7 +230,7 @@ static bool bind_matmul(struct bind *bind)
     return bind_epilogue_at(bind, "sum[j][i]", "at");
 }
 
-/* Integer sums wrap, as unsigned ones do in C. */
+/* Integer sums wrap: unsigned in C. */
 static bool bind_matmul_int(struct bind *bind)
 {
     const struct product p = product_of(bind->region);

@@ -1,5 +1,5 @@
-/* dense_gemv.c - one row times known weights, in f32: by gemv.h's functions; and when that is
- * matmul_column's. */
+/* dense_gemv.c - one row times constant weights, in f32, by gemv.h; and when matmul_column takes
+ * that instead. */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/zeros.h"
 #include "codegen_c/expr/decode.h"
@@ -10,18 +10,18 @@
 #include "codegen_c/microkernel/gemv.h"
 
 enum {
-    MOST_ON_STACK = 128, /* numbers that are decoded at once */
-    MOST_PLACES = 256,   /* of inputs that are not 0, at a time: half a KiB of stack, as is … */
-    OUTPUTS_OF_PLACES = 128, /* … the least that sums take for which they are looked for again */
-    UNPACKED_PANEL = 32      /* of weights that are decoded first, as the template has it */
+    MOST_ON_STACK = 128,     /* inputs dequantised at once */
+    MOST_PLACES = 256,       /* non-zero inputs listed at a time: half a KiB of stack, as is … */
+    OUTPUTS_OF_PLACES = 128, /* … the fewest outputs for which they are listed again */
+    UNPACKED_PANEL = 32      /* panel of weights dequantised first, as in the template */
 };
 
-/* Whether gemv, one vector of sums over the inputs in order, would wait for each product: then a
- * row times rows of weights is matmul_column's, in another order. Measured on a Zen 5
- * (docs/lab/kernels.md, "Dense layers of one row"). */
+/* Whether gemv, with one vector of sums over the inputs in order, would wait for each product:
+ * then matmul_column takes it, in another order (Zen 5; docs/lab/kernels.md, "Dense layers of
+ * one row"). */
 bool accepts_dense_column(const struct region *region, const char **why)
 {
-    enum { FEWEST_INPUTS = 64 }; /* with vectors of less than 16 lanes */
+    enum { FEWEST_INPUTS = 64 }; /* with fewer than 16 lanes */
     const struct machine *machine = region->machine;
     const int most = machine->lanes == 16 ? 16 : machine->lanes == 8 ? 4 : 2;
     struct dense dense;
@@ -60,12 +60,11 @@ static bool accepts_matmul_gemv(const struct region *region, const char **why)
     return takes_gemv(region, why) && accepts_matmul_dense(region, why);
 }
 
-/* How gemv reads weights that are codes. */
+/* How gemv reads quantised weights. */
 enum gemv_codes { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
 
-/* Inputs that are decoded: all of them at once if they are few, or a chunk for many outputs; into
- * scratch only for weights in f32. Or those that are not 0: likewise, places in place of numbers.
- */
+/* Inputs that are dequantised: all at once if few, or a block for many outputs; into scratch only
+ * for f32 weights. Or non-zero inputs: likewise, indices in place of values. */
 static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes codes, bool nonzero)
 {
     const bool words = codes == GEMV_WORDS, unpacked = codes == GEMV_UNPACKED;
@@ -99,8 +98,8 @@ static enum gemv_codes gemv_codes_of(const struct region *region)
                                              : GEMV_UNPACKED;
 }
 
-/* Whether weights of inputs that are 0 are left out. 0 times an infinite weight would be no number.
- */
+/* Whether weights of zero inputs are skipped. An infinite weight forbids it: 0 times infinity is
+ * NaN. */
 static bool leaves_zeros_out(const struct region *region, const struct panels *panels,
                              enum gemv_codes codes)
 {
@@ -113,7 +112,7 @@ static bool leaves_zeros_out(const struct region *region, const struct panels *p
            decode_are_finite(region->anchor->inputs[1]);
 }
 
-/* Weights as they are stored in panels, and what reads them. */
+/* Packs the weights and requests the function that reads them. */
 static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enum gemv_codes codes)
 {
     struct value *weight = bind->region->anchor->inputs[1];

@@ -1,4 +1,4 @@
-/* dense_gemv.h - dense layers of one column, for matmul_column. */
+/* dense_gemv.h - dense layers with one column, for matmul_column. */
 #ifndef CODEGEN_C_KERNELS_DENSE_DENSE_GEMV_H
 #define CODEGEN_C_KERNELS_DENSE_DENSE_GEMV_H
 

@@ -1,6 +1,5 @@
-/* dense_tiles.c - matrix products of f32 by tiles of sums in registers (tile.h): with known
- * weights, which are packed at compile time, and with two computed operands, of which the second is
- * packed panel by panel. */
+/* dense_tiles.c - f32 matrix products by register tiles (tile.h): with constant weights, packed at
+ * compile time, and of two computed operands, the second of which is packed panel by panel. */
 #include <stdint.h>
 
 #include "codegen_c/core/anchor.h"
@@ -15,8 +14,9 @@
 #include "codegen_c/microkernel/tile_features.h"
 
 enum {
-    SCALARS = 4,        /* columns that are always there (panels.h, ragged) */
-    TIGHT_NUMBERS = 704 /* of scratch that is to be spared: 16 positions of the widest panel */
+    SCALARS = 4,        /* columns that every panel has (panels.h, ragged) */
+    TIGHT_NUMBERS = 704 /* floats of scratch in the low-scratch form: 16 elements of the widest
+                           panel */
 };
 
 /* Returns the C expression of a sum in its tile. */
@@ -32,7 +32,7 @@ static const char *bind_columns(struct bind *bind, const struct tile *tile, int6
     return arena_printf(bind->arena, "sum[j * %s + i]", tile->channels);
 }
 
-/* Behind each sum; the coordinates of the last two dims are variables of the templates. */
+/* Binds the epilogue of each sum; the last two coordinates are variables of the templates. */
 static bool bind_tile_epilogue(struct bind *bind, const char *sum, int64_t rows, const char *column)
 {
     const struct type *y = anchor_output(bind->region, 0);
@@ -46,8 +46,7 @@ static bool bind_tile_epilogue(struct bind *bind, const char *sum, int64_t rows,
     return bind_epilogue(bind, sum, &position);
 }
 
-/* --- known weights ------------------------------------------------------------------------------
- */
+/* --- constant weights ------------------------------------------------------------------------- */
 
 static bool takes_dense_tiles(const struct region *region, const char **why)
 {
@@ -66,9 +65,8 @@ static bool accepts_matmul_dense_tiles(const struct region *region, const char *
     return takes_dense_tiles(region, why) && accepts_matmul_dense_rows(region, why);
 }
 
-/* The kernel conv takes rows as pixels in a line. Its chunks of weights, which are fetched before
- * they are used, are worth it where the third cache is far, there are several, and more than one
- * tile of rows uses them. */
+/* Whether the kernel conv takes rows as pixels. Its prefetched NC blocks are worth it if the L3 is
+ * slow, there are several blocks, and more than one tile of rows uses them. */
 static bool takes_conv(const struct region *region, const char **why)
 {
     struct panels panels;
@@ -145,8 +143,7 @@ static bool bind_matmul_dense_tiles(struct bind *bind)
     return bind_dense_tiles_shape(bind, &dense);
 }
 
-/* --- two computed operands ----------------------------------------------------------------------
- */
+/* --- two computed operands -------------------------------------------------------------------- */
 
 static bool accepts_matmul_tiles(const struct region *region, const char **why)
 {
@@ -160,14 +157,14 @@ static bool accepts_matmul_tiles(const struct region *region, const char **why)
     return product_of(region).m > 1;
 }
 
-/* Numbers of a panel, and of `pixels` rows beside it, so many positions of INNER at a time. */
+/* Floats of a panel and of `pixels` rows, `part` elements of INNER at a time. */
 static int64_t panel_numbers(int64_t part, int panel, int pixels)
 {
     return (part + 1) * panel + part * pixels;
 }
 
-/* How many positions there are at a time in scratch that is to be spared, about as many in each
- * part: y has the sums meanwhile. */
+/* Elements of a K-block in the low-scratch form, of about equal size; y holds the sums between
+ * them. */
 static int64_t part_of_inner(int64_t inner, int panel, int pixels)
 {
     const int64_t most = (TIGHT_NUMBERS - panel) / (panel + pixels);
@@ -176,7 +173,7 @@ static int64_t part_of_inner(int64_t inner, int panel, int pixels)
     return n_parts ? (inner + n_parts - 1) / n_parts : 0;
 }
 
-/* Where numbers are decoded on the way: f32 keeps its panels, as parts take up to 1.45 times as
+/* Only if operands are dequantised: f32 keeps whole panels, as K-blocks take up to 1.45 times as
  * long. */
 static size_t scratch_matmul_tiles(const struct region *region)
 {
@@ -186,7 +183,7 @@ static size_t scratch_matmul_tiles(const struct region *region)
     int pixels, channels;
 
     tile_extents(region->machine, 0, p.n, &pixels, &channels);
-    if (region->choice) /* another tile, maybe */
+    if (region->choice) /* tuning may choose another tile */
         pixels = MOST_TILE_PIXELS;
     if (!data_is_small(region) || region->fn->ret->n_inputs != 1 || y->type.dtype != DTYPE_F32 ||
         region->place.in_place || p.k <= part_of_inner(p.k, panel, pixels))
@@ -194,7 +191,7 @@ static size_t scratch_matmul_tiles(const struct region *region)
     return (size_t)panel_numbers(p.k, panel, pixels) * sizeof(float);
 }
 
-/* The tile of whole sums, which it stores itself where it can. */
+/* The tile for whole sums, with an epilogue store if possible. */
 static struct tile bind_whole_sums(struct bind *bind, const struct product *p, int64_t rows)
 {
     const struct window columns = { .out_c = p->n, .out_channels_last = true };
@@ -215,8 +212,7 @@ static struct tile bind_whole_sums(struct bind *bind, const struct product *p, i
     return tile;
 }
 
-/* How columns of b come side by side: by blocks that are transposed, or, of the last ones, by
- * vectors under a mask. */
+/* How columns of b are packed: by transposed blocks, and the last ones by masked vectors. */
 static void bind_packing(struct bind *bind, const struct product *p, bool whole_and_rest)
 {
     enum { MASKED_LANES = 16, BLOCK = 8 };
@@ -240,7 +236,7 @@ static bool bind_matmul_tiles(struct bind *bind)
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
     const bool whole_and_rest = bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0;
-    /* What is gathered has room for the usual tile. */
+    /* Gathered rows have room for the default tile. */
     const int64_t rows = gathered || parts ? 0 : p.m;
     const struct tile tile =
         parts ? bind_tile_f32(bind, rows, p.n, TILE_MORE) : bind_whole_sums(bind, &p, rows);

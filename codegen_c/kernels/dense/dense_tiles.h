@@ -1,4 +1,4 @@
-/* dense_tiles.h - rows by a known matrix that conv takes. */
+/* dense_tiles.h - products of rows and a constant matrix that the kernel conv computes. */
 #ifndef CODEGEN_C_KERNELS_DENSE_DENSE_TILES_H
 #define CODEGEN_C_KERNELS_DENSE_DENSE_TILES_H
 

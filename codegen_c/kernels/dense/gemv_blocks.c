@@ -1,5 +1,5 @@
-/* gemv_blocks.c - one row times known weights whose blocks share scales: by gemv, block by block,
- * so that a scale is multiplied once with the sum of its block. */
+/* gemv_blocks.c - one row times constant weights with block scales: gemv block by block, so that a
+ * scale is multiplied once with the sum of its block. */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/blocks.h"
 #include "codegen_c/expr/decode.h"
@@ -9,12 +9,12 @@
 #include "codegen_c/microkernel/gemv.h"
 
 enum {
-    CODED_AT_ONCE = 128, /* inputs that are decoded for so many outputs */
+    CODED_AT_ONCE = 128, /* inputs dequantised at a time */
     UNPACKED_AT_ONCE = 16,
     UNPACKED_PANEL = 32 /* as in gemv.c.tmpl */
 };
 
-/* Blocks of [out_c, in_c] lie along the inputs. */
+/* Whether blocks of [out_c, in_c] run along the inputs. */
 static bool takes_blocks(const struct region *region, const struct dense *d, const char **why)
 {
     *why = "the product is not f32, or no blocks of the weights share scales";
@@ -54,7 +54,7 @@ static bool accepts_conv_gemv_blocks(const struct region *region, const char **w
     return takes_blocks(region, &dense, why);
 }
 
-/* Weights in panels, and what reads them. */
+/* Packs the weights and requests the function that reads them. */
 static void bind_weight(struct bind *bind, const struct dense *d, bool words)
 {
     struct value *weight = bind->region->anchor->inputs[1];
@@ -77,8 +77,7 @@ static void bind_weight(struct bind *bind, const struct dense *d, bool words)
                    arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", width, width)));
 }
 
-/* A block of codes begins a word: what stands before it is more than its inputs where it is no
- * multiple of a word. */
+/* A block begins a word: its offset exceeds its inputs if blocks are no multiple of a word. */
 static void bind_code_places(struct bind *bind, const struct type *type, const char *at)
 {
     const int per = 32 / type_packed_bits(type), over = (int)(type->quant->block % per);
@@ -110,7 +109,7 @@ static bool bind_shape(struct bind *bind, const struct dense *d)
     bind_text(bind, "zero_at", weight->type.quant->zero ? ", &zero[at_scale + i]" : "");
     bind_code_places(bind, &weight->type, coded ? "k" : "block");
     bind_text(bind, "part_len",
-              words ? "OUTPUTS" : "OUTPUTS + GEMV"); /* else gcc sees it overrun */
+              words ? "OUTPUTS" : "OUTPUTS + GEMV"); /* otherwise gcc warns of an overrun */
     bind_text(bind, "in_k", coded ? "in" : "&in[k]");
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);

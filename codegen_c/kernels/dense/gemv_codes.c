@@ -1,11 +1,11 @@
-/* gemv_codes.c - see gemv.h: small weights in words of 32 bits.
+/* gemv_codes.c - see gemv.h: quantised weights packed in 32-bit words.
  *
- * method   no processor needs more than shifts and masks to make a vector of floats of a vector of
- * words, so the codes of consecutive inputs lie in a word. The exponent of a minifloat is put where
- * a float has its own: what it is too small by, a power of two, is multiplied into x and the sums.
- * Subnormal codes are subnormal floats then, which cost 150 cycles a vector on x86: where there are
- * more than a few, their numbers are computed the careful way, which takes twice as long
- * (docs/lab/measured.md) */
+ * method   the values of consecutive inputs share a word, so that every CPU makes a vector of
+ *          floats of a vector of words by shifts and masks. A minifloat's exponent is moved to
+ *          where a float has its own; the power of two by which the result is too small is
+ *          multiplied into x and the sums. Subnormal values become subnormal floats, 150 cycles a
+ *          vector on x86; if there are more than a few, values are converted without these, which
+ *          takes twice as long (docs/lab/measured.md) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@ enum {
     WORD_BITS = 32,
     FLOAT_BIAS = 127,
     FLOAT_MANTISSA = 23,
-    FEW = 1000,          /* codes to one that is subnormal */
-    MANY_REGISTERS = 32, /* eight vectors of sums, their codes, and inputs */
-    LEAST_OF_BYTES = 32, /* the exponent of what is no zero as a byte */
+    FEW = 1000,          /* at most one subnormal value in so many */
+    MANY_REGISTERS = 32, /* for eight vectors of sums, their words, and inputs */
+    LEAST_OF_BYTES = 32, /* the least exponent of a non-zero value as a byte */
     MOST_NIBBLE_BIAS = 20
 };
 
@@ -37,7 +37,7 @@ static unsigned code_at(const struct value *weight, int64_t i)
     return ((const uint8_t *)weight->data)[i];
 }
 
-/* Infinity and NaN, whatever the format calls so. */
+/* Infinity and NaN, as the format has them. */
 static bool is_special(const struct minifloat *format, unsigned code)
 {
     const unsigned sign = 1u << (minifloat_bits(format) - 1), magnitude = code & (sign - 1);
@@ -83,16 +83,15 @@ bool gemv_takes_words(const struct value *weight)
         return false;
     if (!format)
         return type->dtype == DTYPE_BF16 || is_integer(type);
-    /* The careful way's magnitudes are normal floats: from 2^-126 up to 2^127. */
+    /* Without subnormal floats, magnitudes are 2^-126 to 2^127. */
     return minifloat_bits(format) == bits && FLOAT_BIAS - format->bias >= 1 &&
            FLOAT_BIAS - format->bias + (1 << format->exponent_bits) <= 254 &&
            !has_specials(weight, format);
 }
 
-/* --- the array -----------------------------------------------------------------------------------
- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
-/* Where a row of codes has its own of number k: a block that shares a scale begins a word. */
+/* The index of element k in a row: each block begins a word. */
 static int64_t code_place(const struct type *type, int64_t k)
 {
     const int64_t per = WORD_BITS / type_packed_bits(type);
@@ -101,9 +100,8 @@ static int64_t code_place(const struct type *type, int64_t k)
     return block ? k / block * ((block + per - 1) / per * per) + k % block : k;
 }
 
-/* Codes of 4 bits whose word is two of bytes: of inputs 0 to 3 in the lower halves of its bytes, of
- * 4 to 7 in the upper ones. As bytes they are those of a format that has no subnormal numbers for
- * what is one here (nibble_bytes). */
+/* 4-bit values stored as two words of bytes: inputs 0 to 3 in the lower halves, 4 to 7 in the
+ * upper. As bytes they are a format without subnormals for them (nibble_bytes). */
 static bool are_nibbles(const struct type *type)
 {
     const struct minifloat *format = decode_format(type);
@@ -112,13 +110,13 @@ static bool are_nibbles(const struct type *type)
            abs(format->bias) < MOST_NIBBLE_BIAS;
 }
 
-/* Where in a word the code of an input lies. */
+/* The place in a word of an input's value. */
 static int64_t place_in_word(const struct type *type, int64_t k)
 {
     return are_nibbles(type) ? k % 4 * 2 + k / 4 : k;
 }
 
-/* One code after the other, as bind_codes takes them: [panel, word, output, code in the word]. */
+/* Packs the values as [panel, word, output, value in the word]. */
 static void *words_make(struct bind *bind, const struct value *weight, const struct panels *p,
                         struct type *type)
 {
@@ -148,21 +146,20 @@ static void *words_make(struct bind *bind, const struct value *weight, const str
     return to;
 }
 
-/* --- the function --------------------------------------------------------------------------------
- */
+/* --- function --------------------------------------------------------------------------------- */
 
 static const char *hex(struct keys *keys, unsigned bits)
 {
     return arena_printf(keys->arena, "0x%08X", bits);
 }
 
-/* Codes of integers that zero points are subtracted from. */
+/* Integers with zero points. */
 static bool has_zeros(const struct type *type)
 {
     return type_has_blocks(type) && type->quant->zero;
 }
 
-/* Code j of output i, as a number. */
+/* The keys of value j of output i, converted as a scalar. */
 static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct type *type,
                             int units)
 {
@@ -187,14 +184,13 @@ static void set_scalar_keys(struct bind *bind, struct keys *keys, const struct t
     }
 }
 
-/* " * 0x1p60f", nothing for 0. */
+/* " * 0x1p60f"; "" for 0. */
 static void set_scale_key(struct keys *keys, const char *key, int exponent)
 {
     keys_offer(keys, key, exponent ? arena_printf(keys->arena, " * 0x1p%df", exponent) : "");
 }
 
-/* Bytes of codes of 4 bits: with exponents of 6 bits, the least number that is no zero gets
- * LEAST_OF_BYTES. */
+/* 4-bit values as bytes: with 6 bits of exponent, the least non-zero value gets LEAST_OF_BYTES. */
 static struct minifloat nibble_format(const struct minifloat *format)
 {
     return (struct minifloat){ "bytes", 6, 1, format->bias + LEAST_OF_BYTES, MINIFLOAT_NONE };
@@ -224,7 +220,7 @@ static const char *nibble_function(struct bind *bind, const struct type *type)
     return bind_new_helper(bind, name, "templates/helpers/nibble_bytes.c.tmpl", &keys);
 }
 
-/* How the vector of code j of the words q becomes floats. */
+/* The keys that convert value j of the words q by vectors. */
 static void set_vector_keys(struct bind *bind, struct keys *keys, const struct type *type,
                             bool careful)
 {
@@ -237,7 +233,7 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
     const unsigned magnitude =
         format ? ((1u << (bits - 1)) - 1) << (FLOAT_MANTISSA - format->mantissa_bits) : 0x7FFF0000u;
     const bool in_place = is_integer(type) && !bits_are_promised(bind);
-    /* By which power of two numbers are too small, or, where it is less than 0, too great. */
+    /* The power of two by which floats are too small; negative: too large. */
     const int exponent = in_place ? -top : format && !careful ? FLOAT_BIAS - format->bias : 0;
     const char *place = nibbles ? "(j % 4)" : are_nibbles(type) ? "(j % 4 * 2 + j / 4)" : "j";
     const char *word =
@@ -301,8 +297,8 @@ static void bind_vectors_of(struct bind *bind, const char *name)
                     &keys);
 }
 
-/* How vectors of sums take turns: all eight at a time or by fours, as far as there are registers
- * for their codes (measured: with 32, all take 0.97 of the time of fours, with 16 up to 1.13). */
+/* The groups of vectors: all eight, or four at a time if registers are few (32 registers: eight
+ * take 0.97 of the time; 16: up to 1.13). */
 static void set_group_keys(struct bind *bind, struct keys *keys, int per, bool nibbles)
 {
     const int registers = bind->machine->registers;

@@ -1,5 +1,5 @@
-/* matmul_row.c - a row times a matrix, and a matrix times a column, both computed (queries of one
- * token, attention that pools): nothing is packed, as every number of the matrix is used once. */
+/* matmul_row.c - row times matrix, and matrix times column, both computed (queries of one token,
+ * attention pooling). Nothing is packed: each element of the matrix is used once. */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/dense/dense.h"
@@ -26,19 +26,19 @@ static bool accepts_matmul_row(const struct region *region, const char **why)
     return p.m == 1 && !p.transpose_b && p.n >= FEWEST;
 }
 
-/* Whether input `i` is the matrix, whose rows lie side by side, and the other one a vector. */
+/* Whether input `i` is the matrix, with contiguous rows, and the other one a vector. */
 static bool is_matrix(const struct product *p, int i)
 {
     return i == 0 ? p->n == 1 && (!p->transpose_a || p->m == 1) : p->m == 1 && p->transpose_b;
 }
 
-/* What is known is packed: gemv, which adds in another order, as no choice of a kernel may. */
+/* Constants are packed: gemv, whose order of sums differs, as no choice of a kernel may. */
 static bool is_computed_matrix(const struct region *region, const struct product *p, int i)
 {
     return is_matrix(p, i) && region->anchor->inputs[i]->kind != VALUE_CONSTANT;
 }
 
-/* Scalars have faster tiles of their own than 16 sums side by side. */
+/* Scalar code has faster tiles than 16 interleaved sums. */
 static bool accepts_matmul_column(const struct region *region, const char **why)
 {
     struct product p;

@@ -1,8 +1,8 @@
-/* exact.c - products of small floats in integers (relay_ir/ops/exact.h): convolutions, dense
- * layers, matrix products.
+/* exact.c - integer-accumulated FP8 (relay_ir/ops/exact.h): convolutions, dense layers, matrix
+ * products.
  *
- * Codes are read as they lie; a table of 256 numbers, one for each format of a network, says what
- * they stand for. */
+ * Values are read in their own layout; a table of 256 integers for each format of a network maps
+ * them to steps of the format. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -19,10 +19,10 @@ enum {
     X,
     W,
     CODES = 256,
-    MOST_ON_STACK = 256 /* numbers of a patch; more are scratch */
+    MOST_ON_STACK = 256 /* elements of a patch; larger ones are in scratch */
 };
 
-/* Whether both factors are small floats in bytes of their own: weights of fewer bits are packed. */
+/* Whether both factors are minifloats of one byte: narrower weights are packed. */
 static bool takes_codes(const struct region *region, const char **why)
 {
     for (int i = X; i <= W; i++) {
@@ -43,7 +43,7 @@ static void bind_factors(struct bind *bind)
     bind_steps(bind, "w_steps", W);
 }
 
-/* Binds "dot", for numbers of x with codes of w. */
+/* Binds `dot`, for integers of x and values of w. */
 static void bind_dot(struct bind *bind)
 {
     const struct minifloat *x = type_minifloat(anchor_input(bind->region, X));
@@ -70,7 +70,7 @@ static size_t scratch_exact_conv(const struct region *region)
     return parts ? (size_t)patch_of(&w) * sizeof(int32_t) : 0;
 }
 
-/* Of a patch on the stack: about as many in each part. */
+/* Input channels of a patch on the stack: pieces of about equal size. */
 static int64_t channels_of_part(const struct window *w)
 {
     const int64_t in_c = w->in_c / w->groups, most = MOST_ON_STACK / window_k_len(w);
@@ -79,7 +79,7 @@ static int64_t channels_of_part(const struct window *w)
     return (in_c + n_parts - 1) / n_parts;
 }
 
-/* Where a patch is gathered. */
+/* Binds where a patch is gathered. */
 static void bind_patch(struct bind *bind, const struct window *w)
 {
     const bool parts = bind->region->place.tight;
@@ -121,7 +121,7 @@ static bool bind_exact_matmul(struct bind *bind)
 
     bind_product(bind, &p);
     bind_factors(bind);
-    if (p.transpose_b) /* the codes of a column lie side by side */
+    if (p.transpose_b) /* a column's values are contiguous */
         bind_dot(bind);
     else
         bind_flag(bind, "dot", false);

@@ -1,4 +1,5 @@
-/* exact_norm.c - norms, lp_normalize and lrn of small floats in integers (relay_ir/ops/exact.h). */
+/* exact_norm.c - normalisations, lp_normalize and lrn of integer-accumulated FP8
+ * (relay_ir/ops/exact.h). */
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
@@ -42,7 +43,7 @@ static double real_of(const struct bind *bind, int input)
 
 /* --- norms ------------------------------------------------------------------------------------ */
 
-/* A constant vector in least steps of the result by 2^shift. */
+/* A constant vector, in least steps of the result by 2^shift. */
 static void bind_vector(struct bind *bind, const char *key, const struct tensor *vector,
                         double out_scale, int shift)
 {
@@ -56,7 +57,8 @@ static void bind_vector(struct bind *bind, const char *key, const struct tensor 
                DTYPE_I32, n, steps);
 }
 
-/* Sums, and distances from a mean times the number of elements, are of 32 bits where they fit. */
+/* The type of sums, and of distances from a mean times the number of elements: 32 bits if they
+ * fit. */
 static const char *sum_type(const struct bind *bind, int64_t len)
 {
     return exact_greatest(from_of(bind)) <= INT32_MAX / (2 * len) ? "int32_t" : "int64_t";

@@ -1,8 +1,8 @@
-/* qnn.c - products of quantised numbers: convolutions, dense layers, matrix products.
+/* qnn.c - products of quantised values: convolutions, dense layers, matrix products.
  *
- * Weights are read as they lie. A zero point that is known to be 0 costs nothing, others a
- * subtraction: x's once per tap of an output position, w's in every product. Both factors are then
- * less than 2^17 and 2^9, so that a product is an int. */
+ * Weights are read in their own layout. A zero point that is known to be 0 costs nothing, others a
+ * subtraction: x's once per tap and output pixel, w's in each product. The factors are then below
+ * 2^17 and 2^9, so that a product is an int. */
 #include "codegen_c/kernels/int8/qnn.h"
 
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 
 enum { X, W, X_ZERO, W_ZERO };
 
-/* Binds `key`, the C expression of a zero point, and `minus`, what stands behind an element; both
- * empty where it is known to be 0. `channel` is the index of the output channel. */
+/* Binds `key`, the C expression of a zero point, and `minus`, the suffix of an element; both "" if
+ * it is known to be 0. `channel`: the output channel's index. */
 static void bind_zero(struct bind *bind, const char *key, const char *minus, int input,
                       const char *channel)
 {
@@ -49,7 +49,7 @@ bool accepts_qnn_conv(const struct region *region, const char **why)
     return takes_sizes(region, why) && takes_window(&w, why);
 }
 
-/* Where a result lies: oc counts the channels of all images. */
+/* The index of a result; oc counts the channels of all images. */
 static const char *out_place(struct bind *bind, const struct window *w)
 {
     const bool deep = w->rank == 3;
@@ -67,7 +67,7 @@ static const char *out_place(struct bind *bind, const struct window *w)
                         c, c);
 }
 
-/* Where a tap reads, and how many elements there are. */
+/* The index that a tap reads, and the number of elements. */
 static void bind_places(struct bind *bind, const struct window *w)
 {
     const bool deep = w->rank == 3;

@@ -1,5 +1,5 @@
-/* qnn_depthwise.c - depthwise convolutions of bytes with known weights, channels last: along rows
- * of y, where there are dot products of bytes (qnn_depthwise_rows), else position by position. */
+/* qnn_depthwise.c - int8 depthwise convolutions with constant weights, channels last: along rows of
+ * y on CPUs with dot products of bytes (qnn_depthwise_rows), else pixel by pixel. */
 #include <inttypes.h>
 
 #include "codegen_c/kernels/int8/qnn_depthwise.h"
@@ -11,15 +11,15 @@
 
 enum { X, W, X_ZERO };
 enum {
-    MOST_UNROLLED = 25, /* taps */
-    LEAST_LANES = 8,    /* of pairs of products, and of rows: on x86 */
-    WORD = 4,           /* bytes that a dot product takes */
-    MOST_K = 8,         /* along a side */
+    MOST_UNROLLED = 25, /* most unrolled taps */
+    LEAST_LANES = 8,    /* fewest lanes of pairs of products, and of rows, on x86 */
+    WORD = 4,           /* bytes of a dot product */
+    MOST_K = 8,         /* extent of the kernel */
     MOST_COLUMNS = 1 << 14,
-    MOST_LOCAL_BYTES = 8 << 10,  /* on the stack, where scratch is to be spared */
-    DEEP_LOCAL_BYTES = 32 << 10, /* always, of a PC */
+    MOST_LOCAL_BYTES = 8 << 10,  /* on the stack, in the low-scratch form */
+    DEEP_LOCAL_BYTES = 32 << 10, /* on a PC, always */
     SIGN = 128,
-    MOST_BLOCK = 96, /* channels that have their sums side by side */
+    MOST_BLOCK = 96, /* channels summed side by side */
     BLOCK_STEP = 8
 };
 
@@ -34,7 +34,7 @@ static bool accepts_qnn_depthwise(const struct region *region, const char **why)
            takes_dot(region, &dot, why);
 }
 
-/* Whether two products of such a weight and a byte with a sign have a sum of 16 bits. */
+/* Whether two products of weights and int8 fit 16 bits in sum. */
 static bool takes_pairs(struct bind *bind, const struct dot *dot, int lanes)
 {
     if (lanes < LEAST_LANES || dot->len > MOST_UNROLLED)
@@ -58,7 +58,7 @@ static void bind_pairs(struct bind *bind, int64_t n)
     bind_int(bind, "last", n - 1);
 }
 
-/* What sums of products without the zero point start with: what that adds to them, negated. */
+/* The start of sums of products without a zero point: minus its share. */
 static void bind_start(struct bind *bind, const struct dot *dot, int64_t channels, int zero)
 {
     int32_t *start;
@@ -76,8 +76,8 @@ static void bind_start(struct bind *bind, const struct dot *dot, int64_t channel
                DTYPE_I32, channels, start);
 }
 
-/* The most channels, of MOST_BLOCK, that divide them into equal blocks for compilers to make
- * vectors of; 0: none do. */
+/* The largest block of at most MOST_BLOCK channels that divides them, for vectorisation; 0:
+ * none. */
 static int64_t block_of(int64_t channels)
 {
     int64_t block = MOST_BLOCK;
@@ -87,9 +87,9 @@ static int64_t block_of(int64_t channels)
     return block;
 }
 
-/* Where the text has no vectors, products of a tap are loops over a block of channels, which
- * compilers make vectors of products of 16 bits of, at -O2 as well (gcc 12, 3x3, 64 channels: 0.27
- * of the time of one channel after the other with AVX2, 0.5 with SSE2). */
+/* Without vector code, a tap's products are loops over a block of channels, which compilers
+ * vectorise with 16-bit products, at -O2 as well (gcc 12, 3x3, 64 channels: 0.27 of the time
+ * channel by channel with AVX2, 0.5 with SSE2). */
 static int64_t bind_blocks(struct bind *bind, int64_t channels, int lanes)
 {
     const bool scalars = bind->machine->lanes == 1 && bind->machine->dot != DOT_MVE;
@@ -107,8 +107,8 @@ static int64_t bind_blocks(struct bind *bind, int64_t channels, int lanes)
     return block;
 }
 
-/* A product without a zero point is fewer instructions: sums start with what it adds to them,
- * negated. But products of 16 bits in loops over blocks have it. Pairs take bytes with a sign. */
+/* Products without a zero point take fewer instructions: sums start with minus its share. Loops
+ * over blocks, with 16-bit products, keep it. Pairs take int8. */
 static void bind_depthwise_products(struct bind *bind, const struct dot *dot, int64_t channels,
                                     int zero, int lanes, bool pairs)
 {
@@ -168,8 +168,8 @@ static bool bind_qnn_depthwise(struct bind *bind)
 
 /* --- along rows ------------------------------------------------------------------------------- */
 
-/* How many channels go together; 0: the machine has no vectors for it, or they leave some over.
- * Helium has registers for half of it. */
+/* Channels computed together; 0: no vectors for it, or channels are left over. Helium has registers
+ * for half of it. */
 static int lanes_of_rows(const struct region *region, const struct window *w)
 {
     const struct machine *machine = region->machine;
@@ -186,7 +186,7 @@ bool depthwise_rows_are_copied(const struct region *region, const struct window 
     return w->in_c == lanes_of_rows(region, w);
 }
 
-/* What bytes are turned by, and moved: dot products take those of one sign (dot.c.tmpl). */
+/* The XOR applied to bytes as they are moved: dot products take one signedness (dot.c.tmpl). */
 static int turn_of(const struct bind *bind)
 {
     const bool is_signed = anchor_input(bind->region, X)->dtype == DTYPE_I8;
@@ -194,13 +194,13 @@ static int turn_of(const struct bind *bind)
     return is_signed == (bind->machine->arch == ARCH_X86_64) ? SIGN : 0;
 }
 
-/* A column of the kernel is so many words. */
+/* Words of a kernel column. */
 static int64_t words_of(const struct window *w)
 {
     return (w->k[1] + WORD - 1) / WORD;
 }
 
-/* Columns of x, and beside it, that positions of a row read. */
+/* Columns that a row of y reads, padding included. */
 static int64_t columns_of(const struct window *w)
 {
     const int64_t read = (w->out[2] - 1) * w->stride[2] + (w->k[2] - 1) * w->dil[2] + 1;
@@ -214,7 +214,7 @@ static size_t bytes_of_columns(const struct window *w, int lanes)
     return (size_t)(words_of(w) * columns_of(w) * lanes * WORD);
 }
 
-/* Columns lie on the stack of a PC, and not in the arena, whether that is full or not. */
+/* On a PC columns are on the stack in either form, never in the arena. */
 static bool has_room_for_columns(const struct region *region, size_t bytes)
 {
     return bytes <= DEEP_LOCAL_BYTES && machine_has_deep_stack(region->machine);
@@ -244,13 +244,13 @@ static bool accepts_qnn_depthwise_rows(const struct region *region, const char *
     return columns_of(&w) <= MOST_COLUMNS;
 }
 
-/* "2 * ", nothing where there is one. */
+/* "2 * "; "" for 1. */
 static const char *count_before(struct arena *arena, int64_t n, const char *by)
 {
     return n == 1 ? "" : arena_printf(arena, "%" PRId64 "%s", n, by);
 }
 
-/* Words of the kernel's columns, for each tap: what lies in a word beyond the kernel is 0. */
+/* Packs the kernel's columns as words, for each tap; bytes beyond the kernel are 0. */
 static void bind_words(struct bind *bind, const struct window *w, const struct dot *dot, int lanes)
 {
     const int64_t words = words_of(w);
@@ -279,7 +279,7 @@ static void bind_words(struct bind *bind, const struct window *w, const struct d
                       word ? "PLANE + " : "", kw * w->dil[2]);
 }
 
-/* The functions, pasted into the file once each. */
+/* Requests the functions. */
 static void bind_row_helpers(struct bind *bind, int lanes, int lines)
 {
     const char *dot = arena_printf(bind->arena, "i32x%d_dot", lanes);
@@ -348,7 +348,7 @@ static bool bind_qnn_depthwise_rows(struct bind *bind)
         bind_scratch(bind, bytes);
     if (!bind_sums_epilogue(bind, vectors ? "acc" : "acc[i]", &position, vectors ? lanes : 0))
         return false;
-    bind_int(bind, "lanes", lanes); /* of the sums, in any case */
+    bind_int(bind, "lanes", lanes); /* lanes of the sums */
     bind_text(bind, "vector", "i32x%d", lanes);
     return true;
 }

@@ -1,5 +1,5 @@
-/* qnn_norm.c - softmax, log_softmax and the normalisations of codes; relay_ir/ops/qnn_table.c and
- * qnn_norm.c say what they compute. */
+/* qnn_norm.c - softmax, log_softmax and the normalisations of quantised values; the arithmetic is
+ * that of relay_ir/ops/qnn_table.c and qnn_norm.c. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool accepts_qnn_softmax(const struct region *region, const char **why)
     return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
 }
 
-/* What is added to a result: " - 128", or nothing. */
+/* The zero point of y as an addend: " - 128", or "". */
 static void bind_out_zero(struct bind *bind, const struct qnn_scales *scales)
 {
     bind_text(bind, "plus_zero", "%s",
@@ -34,7 +34,7 @@ static void bind_out_type(struct bind *bind)
     bind_helper(bind, "saturate_int");
 }
 
-/* Those of differences of 8 bits need the first half alone. */
+/* Differences of 8 bits need the first half of the table only. */
 static void bind_powers(struct bind *bind, const uint32_t powers[QNN_POWERS])
 {
     const bool of_16 = dtype_bytes(anchor_input(bind->region, 0)->dtype) > 1;
@@ -98,7 +98,7 @@ static bool accepts_qnn_norm(const struct region *region, const char **why)
     return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
 }
 
-/* A constant vector in steps of the result by 2^shift. */
+/* A constant vector, in steps of the result by 2^shift. */
 static void bind_vector(struct bind *bind, const char *key, const struct tensor *vector,
                         double out_scale, int shift)
 {
@@ -112,7 +112,7 @@ static void bind_vector(struct bind *bind, const char *key, const struct tensor 
                DTYPE_I32, n, steps);
 }
 
-/* Sums of 32 bits, where they fit. */
+/* 32-bit sums if they fit. */
 static void bind_sums(struct bind *bind, int64_t len)
 {
     enum { LONGEST = 1 << 15 };
@@ -195,8 +195,7 @@ static bool bind_qnn_group_norm(struct bind *bind)
     return bind_norm_groups(bind);
 }
 
-/* Behind an element of x: " - 3", or nothing; and what a number is multiplied by, for the result.
- */
+/* The zero point of x as a suffix of an element, " - 3" or ""; and the factor of the result. */
 static void bind_rescaled(struct bind *bind, const struct qnn_scales *scales,
                           struct fixed_point factor)
 {

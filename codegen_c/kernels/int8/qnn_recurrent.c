@@ -1,5 +1,5 @@
-/* qnn_recurrent.c - qnn.rnn, qnn.gru and qnn.lstm: one time step after the other, in integers.
- * relay_ir/ops/qnn_rnn.c says what they compute. The states are scratch. */
+/* qnn_recurrent.c - qnn.rnn, qnn.gru and qnn.lstm, one time step after the other, in integers; the
+ * arithmetic is that of relay_ir/ops/qnn_rnn.c. The states are scratch. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 #include "relay_ir/ops/qnn_recurrent.h"
 #include "relay_ir/walk.h"
 
-/* What is not computed by the network: all inputs but these. */
+/* Inputs that may be computed at run time; all others are constants. */
 static bool may_be_computed(int input)
 {
     return input == QNN_RNN_X || input == QNN_RNN_LENGTHS || input == QNN_RNN_H ||
            input == QNN_RNN_C;
 }
 
-/* The node's integers: of inputs that are computed only the types are looked at. */
+/* The node's integer parameters; of computed inputs only the types matter. */
 static bool integers_of(const struct region *region, struct bulk *bulk, struct qnn_recurrent *of,
                         const char **why)
 {
@@ -60,7 +60,7 @@ static bool accepts_qnn_recurrent(const struct region *region, const char **why)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* The name in C of a constant array of the filled table, which is called "output_suffix". */
+/* The C name of a filled table, "output_suffix", as a constant array. */
 static const char *array_of(struct bind *bind, const char *suffix, enum dtype dtype, int64_t n,
                             const void *table)
 {
@@ -89,7 +89,7 @@ static bool any(const int32_t *numbers, int64_t n)
     return found;
 }
 
-/* Sets `key` to the table, if any of its numbers is not 0. */
+/* Sets `key` to the table if it is not all 0. */
 static bool bind_optional(struct bind *bind, const char *key, const int32_t *numbers, int64_t n)
 {
     const bool given = numbers && any(numbers, n);
@@ -99,7 +99,7 @@ static bool bind_optional(struct bind *bind, const char *key, const int32_t *num
     return given;
 }
 
-/* Sets "tables" to the lines that name the tables of the activation functions. */
+/* Sets `tables` to the declarations of the activation functions' tables. */
 static void bind_tables(struct bind *bind, const struct qnn_recurrent *of)
 {
     static const char *const names[] = { "tanh", "exp", "softplus" };
@@ -163,7 +163,7 @@ static const char *function_call(struct bind *bind, const struct qnn_gate *gate,
     return arena_printf(bind->arena, "%s)", str_text(&call));
 }
 
-/* Sets `key` to the call of function number i with the sum `v`, of 64 bits, clipped before. */
+/* Sets `key` to the call of activation function i with the 64-bit sum `v`, clipped before. */
 static void bind_gate(struct bind *bind, const char *key, const struct qnn_recurrent *of, int i,
                       const char *v)
 {
@@ -180,7 +180,7 @@ static void bind_gate(struct bind *bind, const char *key, const struct qnn_recur
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-/* " + 3", " - 3", or nothing. */
+/* " + 3", " - 3", or "". */
 static const char *plus(struct bind *bind, int64_t number)
 {
     return number ? arena_printf(bind->arena, " %c %" PRId64, number < 0 ? '-' : '+',
@@ -193,14 +193,13 @@ static bool has_input(const struct bind *bind, int input)
     return anchor_input(bind->region, input) != NULL;
 }
 
-/* Whether anybody reads output i: the region returns it then (op_leaves_results). */
+/* Whether output i is read: the region returns it then (op_leaves_results). */
 static bool has_result(const struct bind *bind, int i)
 {
     return bind->region->anchor->outputs[i]->uses != NULL;
 }
 
-/* Sets `key` to the name of output i and `code` to that of the number `v`, if anybody reads the
- * output. */
+/* If output i is read, sets `key` to its name and `code` to the quantised `v`. */
 static void bind_result(struct bind *bind, const char *key, const char *code, int i,
                         const struct qnn_state *state, const char *v)
 {
@@ -228,7 +227,7 @@ static void bind_result(struct bind *bind, const char *key, const char *code, in
     bind_helper(bind, "requantize_once");
 }
 
-/* The state that element `at + k` of the initial codes says, or 0. */
+/* The initial state from element `at + k` of its quantised values, or 0. */
 static const char *initial_state(struct bind *bind, const struct qnn_state *state, int input)
 {
     if (!has_input(bind, input))
@@ -247,7 +246,7 @@ static const char *initial_state(struct bind *bind, const struct qnn_state *stat
                         plus(bind, -state->zero), state->factor.multiplier, state->factor.shift);
 }
 
-/* Of the hidden state: sums of small floats read numbers of 32 bits. */
+/* The type of the hidden state: FP8 sums read 32-bit integers. */
 static const char *h_type(const struct qnn_recurrent *of)
 {
     return of->exact ? "int32_t" : "int16_t";
@@ -258,7 +257,7 @@ static const char *to_h(const struct qnn_recurrent *of)
     return of->exact ? "" : "(int16_t)";
 }
 
-/* Sets `key` to the expression `v` in 2^-bits as a hidden state. */
+/* Sets `key` to `v`, in 2^-bits, as a hidden state. */
 static void bind_hidden(struct bind *bind, const char *key, const struct qnn_recurrent *of,
                         const char *v, int bits)
 {
@@ -270,7 +269,7 @@ static void bind_hidden(struct bind *bind, const char *key, const struct qnn_rec
 
 /* --- kernels ---------------------------------------------------------------------------------- */
 
-/* Where time step t of x and y, and the state, of direction d and batch entry n stand. */
+/* Indices of time step t of x and y, and of the state, for direction d and batch entry n. */
 static void bind_places(struct bind *bind, const struct qnn_recurrent *of)
 {
     const struct rnn_attrs *attrs = &bind->region->anchor->attrs.rnn;
@@ -291,7 +290,7 @@ static void bind_places(struct bind *bind, const struct qnn_recurrent *of)
         bind_input(bind, "lengths", QNN_RNN_LENGTHS);
 }
 
-/* Sums of products with i8, in 32 bits; and times their factors. */
+/* 32-bit sums of products with i8, and their factors. */
 static void bind_sums(struct bind *bind, bool begins_with_0)
 {
     const char *weigh = arena_printf(bind->arena, "weigh_%s",
@@ -309,7 +308,7 @@ static void bind_sums(struct bind *bind, bool begins_with_0)
     bind_text(bind, "scaled_h", "shift_to_nearest((int64_t)from_h * h_factor[row], H_SHIFT)");
 }
 
-/* The same of small floats, in 64 bits. */
+/* The same for FP8, in 64 bits. */
 static void bind_exact_sums(struct bind *bind)
 {
     const struct minifloat *x = type_minifloat(anchor_input(bind->region, QNN_RNN_X));
@@ -345,7 +344,7 @@ static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
     else
         bind_sums(bind, !starts);
     bind_text(bind, "th", "%s", h_type(of));
-    keys_offer(bind->keys, "as_h", of->exact ? "" : "(int16_t *)"); /* of 32 bits already */
+    keys_offer(bind->keys, "as_h", of->exact ? "" : "(int16_t *)"); /* 32 bits already */
     keys_offer(bind->keys, "to_h", to_h(of));
     bind_text(bind, "tw", "%s", dtype_c_type(anchor_input(bind->region, QNN_RNN_W)->dtype));
     bind_text(bind, "tr", "%s", dtype_c_type(anchor_input(bind->region, QNN_RNN_R)->dtype));
@@ -370,7 +369,7 @@ static void bind_states(struct bind *bind, const struct qnn_recurrent *of)
     bind_int(bind, "h_most", of->h_most);
     bind_result(bind, "y", "y_code", 0, &of->y, "h[k]");
     bind_result(bind, "last_h", "last_h_code", 1, &of->last_h, "h[k]");
-    bind_flag(bind, "states", /* whether their place in codes is needed */
+    bind_flag(bind, "states", /* whether their quantised form is needed */
               has_input(bind, QNN_RNN_H) || has_input(bind, QNN_RNN_C) || has_result(bind, 1) ||
                   (of->kind->op == OP_LSTM && has_result(bind, 2)));
 }
@@ -397,7 +396,7 @@ static void bind_all(struct bind *bind, const struct qnn_recurrent *of)
     bind_states(bind, of);
 }
 
-/* The integers, in memory that the caller releases. */
+/* The integer parameters, in memory that the caller releases. */
 static struct qnn_recurrent begin(struct bind *bind, struct bulk *bulk)
 {
     struct qnn_recurrent of;
@@ -410,7 +409,7 @@ static struct qnn_recurrent begin(struct bind *bind, struct bulk *bulk)
     return of;
 }
 
-/* Numbers of 32 bits, and hidden states, for each unit; what is read of x, as steps. */
+/* Claims scratch for 32-bit values and hidden states per unit, and for x as integers. */
 static bool end(struct bind *bind, struct bulk *bulk, const struct qnn_recurrent *of,
                 int64_t n_wide)
 {
@@ -453,7 +452,7 @@ static bool bind_qnn_gru(struct bind *bind)
     return end(bind, &bulk, &of, linear ? 0 : 1);
 }
 
-/* A sum, with the share of a peephole where there are any. */
+/* A sum, plus that of the peephole if there is one. */
 static const char *seeing(struct bind *bind, const struct qnn_recurrent *of, const char *sum,
                           const char *cell, const char *peephole)
 {

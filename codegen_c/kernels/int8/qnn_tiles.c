@@ -1,8 +1,8 @@
-/* qnn_tiles.c - convolutions and dense layers of bytes with known weights, by dot products.
+/* qnn_tiles.c - int8 convolutions and dense layers with constant weights, by dot products.
  *
- * What is under the kernel is gathered for a few output positions at a time, which makes one kernel
- * of all strides, dilations, paddings and layouts; it costs a copy for as many products as there
- * are output channels. */
+ * The inputs under the kernel are gathered for a few output pixels at a time: one kernel for all
+ * strides, dilations, paddings and layouts, at the price of one copy per output channels
+ * products. */
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
@@ -11,12 +11,12 @@
 #include "codegen_c/microkernel/dot.h"
 
 enum { X, W, X_ZERO, W_ZERO };
-enum { FEW = 4 };         /* output channels of a group: tiles would be empty */
-enum { MOST_CHUNKS = 8 }; /* values of the knob */
-enum { WIDE_LANES = 8 };  /* with fewer (SSE2) what is not known costs as much as it gains */
+enum { FEW = 4 };         /* output channels of a group: fewer would leave tiles empty */
+enum { MOST_CHUNKS = 8 }; /* most values of the knob */
+enum { WIDE_LANES = 8 };  /* with fewer (SSE2) an unknown zero point costs what vectors gain */
 
-/* How a patch is gathered on the stack: `len` numbers at a time, by copies of `run`: rows of the
- * kernel, taps, or, with 0, what is left of a tap or of the part. */
+/* How a patch is gathered on the stack: `len` elements at a time, in copies of `run`: kernel rows,
+ * taps or, with 0, the rest of a tap or of the piece. */
 struct patch_part {
     int64_t len, run;
     bool by_rows;
@@ -27,11 +27,11 @@ static int64_t divide_up(int64_t n, int64_t by)
     return (n + by - 1) / by;
 }
 
-/* As few parts as there may be, about as long as each other, of whole runs and steps of four; false
- * where that is more than a part holds. */
+/* The fewest pieces, of about equal length, of whole runs and steps of four; false if a piece would
+ * be too long. */
 static bool part_of_runs(int64_t n, int64_t run, int64_t most_numbers, struct patch_part *part)
 {
-    const int64_t unit = run % 4 == 0 ? 1 : run % 2 == 0 ? 2 : 4; /* runs */
+    const int64_t unit = run % 4 == 0 ? 1 : run % 2 == 0 ? 2 : 4; /* in runs */
     const int64_t most = most_numbers / (run * unit) * unit;
 
     if (most == 0)
@@ -46,20 +46,19 @@ static bool is_one_row(const struct window *w)
     return w->batch * window_out_len(w) == 1;
 }
 
-/* What lies side by side in x, and in a patch, for a row of the kernel. */
+/* Contiguous elements, in x and in a patch, of a kernel row. */
 static bool has_rows(const struct window *w)
 {
     return w->dil[2] == 1 && (!w->channels_last || w->groups == 1);
 }
 
-/* As few parts of n numbers as there may be, about as long as each other, in steps of four. */
+/* The fewest pieces of n elements, of about equal length, in steps of four. */
 static int64_t even_part(int64_t n, int64_t most)
 {
     return divide_up(n, 4 * divide_up(n, most)) * 4;
 }
 
-/* False: neither a small patch, which is gathered whole, nor one whose channels lie side by side.
- */
+/* False for patches that are neither small, to be gathered whole, nor channels last. */
 static bool part_of_patch(const struct window *w, const struct dot *dot, struct patch_part *part)
 {
     const int64_t in_c = w->in_c / w->groups, taps = window_k_len(w), row = w->k[2] * in_c;
@@ -101,7 +100,7 @@ static bool accepts_qnn_conv_tiles(const struct region *region, const char **why
     return takes_sizes(region, why) && takes_window(&w, why) && takes_dot(region, &dot, why);
 }
 
-/* Where inputs and results lie; `all` are the channels of all groups. */
+/* Indices of inputs and results; `all`: channels of all groups. */
 static void bind_conv_places(struct bind *bind, const struct window *w, bool quads)
 {
     const bool many = w->groups > 1, planar = !w->channels_last;
@@ -143,9 +142,8 @@ static void bind_conv_places(struct bind *bind, const struct window *w, bool qua
         bind_text(bind, "at", "(%s * %s + oc) * PLANE + (first + p) %% PLANE", image, all);
 }
 
-/* How many channels are gone through before the next positions: all of them, unless they are chosen
- * to be so few that their weights stay in a cache while all positions go by, whose inputs are then
- * gathered for each chunk. */
+/* Binds the NC block: all channels, unless tuning chooses fewer, whose weights stay in a cache
+ * while all pixels go by; inputs are then gathered again for each block. */
 static void bind_dot_chunk(struct bind *bind, int64_t channels)
 {
     int64_t values[MOST_CHUNKS], chunk;
@@ -166,15 +164,15 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
                                      : "chunk + CHUNK");
 }
 
-/* Whether what lies under a window are the channels of one pixel, the next one's behind them. */
+/* Whether windows are the channels of one pixel, and contiguous. */
 static bool is_pointwise(const struct window *w)
 {
     return w->channels_last && w->groups == 1 && window_k_len(w) == 1 && !w->padded &&
            w->stride[1] == 1 && w->stride[2] == 1;
 }
 
-/* Whether the bytes under the windows of a tile lie as its patches do, and stay until all channels
- * are done: where results overwrite them, those of one block. */
+/* Whether a tile's patches can be read from x in place: they have that layout and stay until all
+ * channels, or with overlap those of one panel, are done. */
 static bool lies_as_patches(const struct region *region, const struct window *w)
 {
     return is_pointwise(w) && w->in_c % 4 == 0 && (!region->place.leads || w->out_c <= DOT_BLOCK);
@@ -222,10 +220,10 @@ static bool bind_qnn_conv_tiles(struct bind *bind)
                                                   : 0);
 }
 
-/* Every row of x times the same matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul,
- * unless that is transposed. */
-/* Half way between the least and the greatest weight less its zero point, where these are no bytes
- * of one sign: sums of the inputs, which are made once for all channels, make up for it. */
+/* Rows of x times one matrix: [out_c, in_c] of qnn.dense, [in_c, out_c] of qnn.matmul unless
+ * transposed. */
+/* The middle of the weights less their zero point, if these do not fit int8. Sums of the inputs,
+ * made once for all channels, make up for it. */
 static int64_t centre_of(const struct region *region, const struct dot *dot)
 {
     const struct node *node = region->anchor;
@@ -291,7 +289,7 @@ static size_t scratch_qnn_dense_tiles(const struct region *region)
     return dot_scratch(region->machine, &dot, rows_of(region) == 1);
 }
 
-/* The zero point of x, and what stands for the sums where weights are less by a centre. */
+/* Binds the zero point of x, and the correction of sums if weights are centred. */
 static void bind_zero_and_centre(struct bind *bind, const struct dot *dot)
 {
     struct value *zero = bind->region->anchor->inputs[X_ZERO];

@@ -1,6 +1,6 @@
-/* copies.c - loops for copies.h: neighbouring dims that run on in both places become one, and a dim
- * of step 1 in both becomes a memcpy; two dims of f32, each of step 1 in one place, are a matrix
- * that runtime/embed/transpose_f32.h transposes. */
+/* copies.c - the loops of copies.h. Neighbouring dims that are contiguous in both places are
+ * merged, and a dim of stride 1 in both becomes a memcpy; two dims of f32, one contiguous in each
+ * place, are a matrix for runtime/embed/transpose_f32.h. */
 #include "codegen_c/kernels/move/copies.h"
 
 #include <inttypes.h>
@@ -69,7 +69,7 @@ static const char *address_text(struct arena *arena, const char *name, const cha
 /* Shorter runs gain nothing. */
 enum { TRANSPOSE_LEAST = 4 };
 
-/* Puts dim i last. */
+/* Moves dim i to the end. */
 static void copy_move_last(struct copy *copy, int i)
 {
     const int64_t extent = copy->extent[i], x_step = copy->x_step[i], y_step = copy->y_step[i];
@@ -84,7 +84,7 @@ static void copy_move_last(struct copy *copy, int i)
     copy->y_step[i] = y_step;
 }
 
-/* The dim in which steps are 1. */
+/* The dim of stride 1. */
 static int contiguous_dim(const struct copy *copy, const int64_t *steps)
 {
     for (int i = 0; i < copy->n; i++)
@@ -93,8 +93,8 @@ static int contiguous_dim(const struct copy *copy, const int64_t *steps)
     return -1;
 }
 
-/* Whether the copy holds matrices to be transposed. Their rows are then its last dim but one, their
- * columns, which are contiguous in x, the last. */
+/* Whether the copy is of matrices to be transposed. Then the last dim but one is their rows, and
+ * the last their columns, contiguous in x. */
 static bool copy_is_transpose(struct copy *copy)
 {
     const int column = contiguous_dim(copy, copy->x_step), row = contiguous_dim(copy, copy->y_step);
@@ -108,8 +108,8 @@ static bool copy_is_transpose(struct copy *copy)
     return true;
 }
 
-/* Matrices of few rows, side by side in y, whose columns become far apart: 16 columns of all of
- * them go before the next 16, so that lines of y are filled while the cache has them. */
+/* Matrices of few rows, side by side in y, whose columns become far apart: 16 columns of all
+ * matrices before the next 16, so that cache lines of y are filled while they are cached. */
 static void copy_by_strips(struct copy *copy)
 {
     enum { STRIP = 16 };
@@ -152,7 +152,7 @@ static const char *transpose_text(struct arena *arena, const struct copy *copy)
     return str_text(&out);
 }
 
-/* leads: y may lie over what else is read. */
+/* leads: y may overlap what is read. */
 static const char *copy_text(struct arena *arena, const struct copy *copy, bool leads)
 {
     const int last = copy->n - 1;

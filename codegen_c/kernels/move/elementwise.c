@@ -1,7 +1,7 @@
 /* elementwise.c - a chain of element-wise operators.
  *
- * method   dims along which every operand runs, or every operand repeats, are taken together; where
- *          that leaves one, it is a flat loop. Results that vectors encode wait in rows for it */
+ * method   dims along which each operand either runs or repeats are merged; if one is left, it is a
+ *          flat loop. Results that vectors quantise wait in a row on the stack */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "codegen_c/microkernel/pitch.h"
 #include "relay_ir/ops/qnn.h"
 
-/* The dims of y in groups; group g ends with dim last[g]. */
+/* Groups of dims of y; group g ends with dim last[g]. */
 struct loops {
     int n;
     int last[MAX_RANK];
@@ -19,7 +19,7 @@ struct loops {
 
 static bool accepts_elementwise(const struct region *region, const char **why)
 {
-    (void)region; /* scalar_accepts has looked at every node */
+    (void)region; /* scalar_accepts has checked every node */
     (void)why;
     return true;
 }
@@ -41,8 +41,8 @@ static bool runs_along(const struct node *node, int input, const struct type *y,
     return dim >= 0 && x->dim[dim] != 1;
 }
 
-/* Whether an operand runs along just one of the dims a and b. Uniform constants do not count: they
- * are numbers in the text. */
+/* Whether some operand runs along just one of the dims a and b. Uniform constants do not count:
+ * they are literals. */
 static bool is_border(const struct function *fn, const struct type *y, int a, int b)
 {
     for (const struct node *n = fn->first; n; n = n->next)
@@ -74,7 +74,7 @@ static struct loops find_loops(const struct function *fn, const struct type *y, 
     return loops;
 }
 
-enum { ROW = 64 }; /* numbers that wait on the stack to be encoded */
+enum { ROW = 64 }; /* results that wait on the stack to be quantised */
 
 static bool goes_in_rows(const struct bind *bind, const struct type *y)
 {
@@ -129,7 +129,7 @@ static void bind_nested(struct bind *bind, const struct loops *loops, struct pos
     position->linear = "at";
 }
 
-/* Some operand, or y, has a pitch: the last loop is over the elements of a pixel. */
+/* Some operand, or y, has a pixel stride: the last loop is over the elements of a pixel. */
 static void bind_pixels(struct bind *bind, const struct loops *loops, bool single,
                         struct position *position)
 {
@@ -146,7 +146,7 @@ static void bind_pixels(struct bind *bind, const struct loops *loops, bool singl
               position->channel);
 }
 
-/* Whether the helpers that a node needs compute for long: those that are made for vector code. */
+/* Whether a node's helpers compute for long: those made for vectorisation. */
 static bool needs_function(struct bind *bind, const struct node *node)
 {
     const char *needs = NULL;
@@ -166,7 +166,7 @@ static bool needs_function(struct bind *bind, const struct node *node)
     return false;
 }
 
-/* Other operators wait for memory, and short loops are none of whole vectors. */
+/* Other operators are bound by memory, and short loops are not whole vectors. */
 static void bind_wide(struct bind *bind, int64_t innermost)
 {
     enum { LANES = 16 };
@@ -180,11 +180,11 @@ static void bind_wide(struct bind *bind, int64_t innermost)
     bind_text(bind, "wide", "%s", wide ? "WIDE_LOOPS " : "");
 }
 
-/* What goes by vectors of its own where it stands alone. */
+/* Operators with vector code of their own when they are the only node. */
 static const struct alone {
     enum op op;
-    enum dtype to; /* of f32 */
-    int lanes;     /* of x86-64 at least, where this is worth it */
+    enum dtype to; /* from f32 */
+    int lanes;     /* fewest x86-64 lanes for which it is worth it */
     const char *one, *row;
 } alone[] = {
     { OP_CAST, DTYPE_F16, 8, "f32_to_f16", "f32_to_f16_row" },

@@ -1,5 +1,5 @@
-/* index.c - reading and writing at computed places: take, gather, gather_nd, one_hot, and the two
- * scatters. Elements are only moved, so any type will do. */
+/* index.c - indexed reads and writes: take, gather, gather_nd, one_hot, and the two scatters.
+ * Elements are only moved, so that any type will do. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,14 +29,14 @@ static void bind_index_type(struct bind *bind)
     bind_text(bind, "tindex", "%s", dtype_c_type(anchor_input(bind->region, 1)->dtype));
 }
 
-/* The indices with their type, and the helper that keeps an index within its axis. */
+/* Binds the indices and their type; requests the helper that keeps an index within its axis. */
 static void bind_indices(struct bind *bind)
 {
     bind_index_type(bind);
     bind_helper(bind, "index_within");
 }
 
-/* x besides. */
+/* The same, and x. */
 static void bind_indexed(struct bind *bind)
 {
     bind_type(bind);
@@ -44,7 +44,7 @@ static void bind_indexed(struct bind *bind)
     bind_indices(bind);
 }
 
-/* Known codes of 4 bits lie two in a byte, the first one in its lower half. */
+/* Constant 4-bit values are stored two per byte, the first in the lower half. */
 static bool bind_halves(struct bind *bind)
 {
     const struct value *x = bind->region->anchor->inputs[0];
@@ -74,8 +74,8 @@ static bool bind_take(struct bind *bind)
     return true;
 }
 
-/* Loops over the coordinates of `type`, and the row-major index with `replacement` for the
- * coordinate of the axis, in a tensor of shape `extents`. */
+/* Loops over the coordinates of `type`, and the row-major index in a tensor of shape `extents` with
+ * `replacement` for the axis' coordinate. */
 static void bind_coordinates(struct bind *bind, const struct type *type, const struct type *extents,
                              int axis, const char *replacement)
 {
@@ -97,8 +97,7 @@ static void bind_coordinates(struct bind *bind, const struct type *type, const s
     bind_int(bind, "axis", axis);
 }
 
-/* Whether they are a constant that tells elements from the start on: nothing has to be kept within
- * the axis. */
+/* Whether the indices are a constant of non-negative ones within the axis: no clamping needed. */
 static bool are_within(const struct value *indices, int64_t len)
 {
     struct tensor tensor;
@@ -128,8 +127,8 @@ static bool bind_gather(struct bind *bind)
     return true;
 }
 
-/* Keys for index tuples: n_tuples of tuple_len entries, entry k into an axis of extent${k} whose
- * elements are step${k} apart, `inner` elements at each place. */
+/* Keys for index tuples: n_tuples of tuple_len entries; entry k indexes an axis of extent${k} and
+ * stride step${k}; `inner` elements per tuple. */
 static void bind_tuples(struct bind *bind, int first_axis)
 {
     const struct type *x = anchor_input(bind->region, 0), *indices = anchor_input(bind->region, 1);
@@ -177,7 +176,7 @@ static bool bind_one_hot(struct bind *bind)
     return true;
 }
 
-/* How an update `v` and the element `old` become the new one. */
+/* How an update `v` and the element `old` are combined. */
 static void bind_update(struct bind *bind)
 {
     const char *reduction = bind->region->anchor->attrs.scatter.reduction;

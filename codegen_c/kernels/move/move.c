@@ -1,4 +1,4 @@
-/* move.c - operators that only move elements: each is a few regular copies. */
+/* move.c - operators that only move elements: each is a few strided copies. */
 #include <assert.h>
 #include <string.h>
 
@@ -11,12 +11,12 @@
 
 static bool accepts_move(const struct region *region, const char **why)
 {
-    (void)region; /* every type that C can store */
+    (void)region; /* any type that C can store */
     (void)why;
     return true;
 }
 
-/* Copies along regular steps, which are those of a shape. */
+/* Strided copies: the strides are those of a shape. */
 static bool reads_copied(const struct region *region, int input)
 {
     const struct node *node = region->anchor;
@@ -135,8 +135,7 @@ static bool bind_split(struct bind *bind)
     return true;
 }
 
-/* Along a dim that repeats, the source stands still for every repetition. broadcast_to is the same
- * with dims of extent 1. */
+/* A repeated dim has stride 0 in the source. broadcast_to is the case of dims of extent 1. */
 static bool bind_tile(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -168,7 +167,7 @@ static bool bind_depth_space(struct bind *bind)
     struct copy copy = copy_begin(bind);
     bool done[MAX_RANK] = { false };
 
-    for (int k = 0; k < s.n; k++) { /* in the order in which y lies */
+    for (int k = 0; k < s.n; k++) { /* in the order of y */
         int next = -1;
 
         for (int i = 0; i < s.n; i++)
@@ -189,7 +188,7 @@ static bool bind_trilu(struct bind *bind)
     const int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
     int64_t k = node->attrs.trilu.k;
 
-    /* Beyond the corners nothing changes, and an int is enough. */
+    /* Nothing changes beyond the corners, and int is enough. */
     k = k > columns ? columns : k < -rows ? -rows : k;
     bind_int(bind, "matrices", type_span(x, 0, x->rank - 2));
     bind_int(bind, "rows", rows);

@@ -1,5 +1,5 @@
-/* nothing.c - regions whose results have no elements: an extent of 0 is legal, and no other kernel
- * needs to think of it where it would divide by it. */
+/* nothing.c - regions whose results are empty: an extent of 0 is legal, and no other kernel has to
+ * care about dividing by it. */
 #include "codegen_c/core/kernel.h"
 
 static bool accepts_nothing(const struct region *region, const char **why)

@@ -1,5 +1,5 @@
-/* pad.c - nn.pad: with a constant, the whole of y is filled and the rest copied into it; in the
- * other modes every place asks a helper which element of x it repeats. */
+/* pad.c - nn.pad. Constant mode fills y and copies x into it; the other modes ask a helper for each
+ * index of y which element of x it repeats. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -83,8 +83,7 @@ static const char *source_text(struct bind *bind, int loop, int64_t before, int6
     return str_text(&out);
 }
 
-/* The last loop, whose elements lie side by side in x: what the pads repeat is left and right of
- * what is copied. */
+/* The last loop, contiguous in x: copies the row and repeats elements on both sides. */
 static void bind_last_loop(struct bind *bind, int64_t before, int64_t after, int64_t extent,
                            struct str *extents)
 {
@@ -118,7 +117,7 @@ static bool bind_pad_repeat(struct bind *bind)
         before = pad->pad_before.at[i];
         after = pad->pad_after.at[i];
         extent = x->dim[i];
-        /* Dims that follow each other and are not padded are one. */
+        /* Neighbouring dims without padding are merged. */
         while (before == 0 && after == 0 && i + 1 < y->rank && pad->pad_before.at[i + 1] == 0 &&
                pad->pad_after.at[i + 1] == 0)
             extent *= x->dim[++i];

@@ -1,5 +1,5 @@
-/* resize.c - image.resize from tables: for every output position of a dimension, where it reads and
- * with which weights, computed here as the reference evaluator does. */
+/* resize.c - image.resize by tables: for each output coordinate of a dim, the input offsets it
+ * reads and their weights, computed here as the reference evaluator does. */
 #include "relay_ir/ops/resize.h"
 
 #include <inttypes.h>
@@ -12,11 +12,11 @@
 #include "codegen_c/microkernel/pitch.h"
 #include "relay_ir/walk.h"
 
-/* The dims of y; neighbours that stay as they are made one. */
+/* The dims of y; unchanged neighbours are merged. */
 struct extents {
     int n, n_changed;
-    int64_t out[MAX_RANK], step[MAX_RANK]; /* step: between elements of x */
-    int dim[MAX_RANK];                     /* of y, where it changes; else -1 */
+    int64_t out[MAX_RANK], step[MAX_RANK]; /* step: stride in x */
+    int dim[MAX_RANK];                     /* the dim of y if resized, else -1 */
 };
 
 static struct extents extents_of(const struct region *region)
@@ -43,7 +43,7 @@ static struct extents extents_of(const struct region *region)
     return e;
 }
 
-/* Weighing happens in the element type, which would round integers on the way. */
+/* The weighted sum is in the element type, in which integers would be rounded on the way. */
 static bool accepts_resize_linear(const struct region *region, const char **why)
 {
     return takes_float(region, why);
@@ -70,8 +70,8 @@ static bool is_wide(const struct bind *bind)
     return is_of_codes(bind) && qnn_resize_is_wide(bind->region->anchor);
 }
 
-/* Tables `key` (offsets in x, -1 = outside) and, when weighed, weight${d}, each [out, taps],
- * for the changed dim number i of the extents. The number of taps. */
+/* Binds for resized dim i the tables `key` (input offsets, -1 = outside) and, if weighted,
+ * weight${d}, each [out, taps]. Returns the number of taps. */
 static int bind_taps(struct bind *bind, const struct extents *e, int i, const char *key,
                      bool weighed, bool *outside)
 {
@@ -109,7 +109,7 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, const ch
     return most;
 }
 
-/* Sets "at". */
+/* Sets `at`. */
 static void bind_place(struct bind *bind, const struct extents *e, const char *const *coord,
                        const char *const *extent, struct position *position)
 {
@@ -125,7 +125,7 @@ static void bind_place(struct bind *bind, const struct extents *e, const char *c
             coord[e->n - 1], position);
 }
 
-/* The loops over the output, and what they read. */
+/* The loops over y, and what they read. */
 static void bind_extents(struct bind *bind, const struct extents *e, bool weighed,
                          struct position *position)
 {
@@ -177,7 +177,7 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
                            bind->region->anchor->attrs.resize.extrapolation_value));
 }
 
-/* Sums of 64 bits: of codes, or of what they stand for. */
+/* 64-bit sums, of quantised values or of their integers. */
 static void bind_wide(struct bind *bind, int shift)
 {
     const struct type *x = anchor_input(bind->region, 0);
@@ -237,7 +237,7 @@ static bool bind_resize_nearest(struct bind *bind)
     return bind_resize(bind, false);
 }
 
-/* How many times each element of the last dim stands side by side in y; 0: not so. */
+/* How many times each element of the last dim is repeated in y; 0: not an integer factor. */
 static int64_t last_factor(const struct node *node)
 {
     const int dim = node->inputs[0]->type.rank - 1;
@@ -268,7 +268,7 @@ static bool reads_outside(const struct node *node, int dim)
     return outside;
 }
 
-/* Planes, whose rows and columns are repeated and nothing else is done. */
+/* Channels first, with rows and columns only repeated. */
 static bool accepts_resize_rows(const struct region *region, const char **why)
 {
     const struct node *node = region->anchor;
@@ -305,7 +305,7 @@ static bool bind_resize_rows(struct bind *bind)
     return true;
 }
 
-/* Planes, whose columns read at a constant step: vectors along them. */
+/* Channels first, with columns read at a constant step: vectors along them. */
 static bool accepts_resize_planes(const struct region *region, const char **why)
 {
     enum { MOST_TAPS = 4 };
@@ -336,7 +336,7 @@ static bool accepts_resize_planes(const struct region *region, const char **why)
     return few;
 }
 
-/* The shares of what columns read, [taps, columns]: those of neighbouring columns side by side. */
+/* The columns' weights, [taps, columns]: those of neighbouring columns side by side. */
 static void bind_shares(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;

@@ -1,5 +1,5 @@
-/* sample.c - reading x between its elements, at places that another input gives: image.grid_sample,
- * of floats and of codes, and vision.roi_align. */
+/* sample.c - interpolation of x at coordinates that another input gives: image.grid_sample, of
+ * floats and of quantised values, and vision.roi_align. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool accepts_roi_align(const struct region *region, const char **why)
     return takes_float(region, why);
 }
 
-/* For one combination of taps, k0 of the first spatial dimension and so on. */
+/* Binds one combination of taps: k0 of the first spatial dim, and so on. */
 static void bind_combination(struct bind *bind, const struct type *x)
 {
     struct str dims = { .arena = bind->arena }, extents = { .arena = bind->arena };
@@ -48,7 +48,7 @@ static void bind_combination(struct bind *bind, const struct type *x)
     bind_text(bind, "from", "%s", row_major(bind, rank, coord, extent));
 }
 
-/* How many elements a place is made of in a dimension, and the weight of element i. */
+/* The taps per dim of an interpolation method, and the weight of tap i. */
 static int bind_method(struct bind *bind, const char *method)
 {
     const bool nearest = strcmp(method, "nearest_neighbor") == 0;
@@ -69,8 +69,7 @@ static int bind_method(struct bind *bind, const char *method)
     return taps;
 }
 
-/* What both kinds have; n: how many elements a place is made of in a dimension. Returns how many in
- * all. */
+/* Shared by both; n: taps per dim. Returns the number of combinations. */
 static int bind_places(struct bind *bind, int n)
 {
     const struct grid_sample_attrs *attrs = &bind->region->anchor->attrs.grid_sample;
@@ -99,8 +98,8 @@ static int bind_places(struct bind *bind, int n)
     return most;
 }
 
-/* How many places are told at a time, in `most` numbers each: about 64 on the stack, where that is
- * deep. */
+/* Outputs whose taps are computed at a time, of `most` numbers each: about 64 on the stack of a
+ * PC. */
 static int places_at_once(const struct machine *machine, int most)
 {
     enum { MOST_PLACES = 16, NUMBERS = 64 };
@@ -140,7 +139,7 @@ static bool accepts_qnn_grid_sample(const struct region *region, const char **wh
     return takes_sizes(region, why);
 }
 
-/* The sum as an element. Only cubic weights, some of which are negative, leave the range of x. */
+/* The sum as an element of y. Only cubic weights, some of them negative, leave the range of x. */
 static void bind_sum(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;

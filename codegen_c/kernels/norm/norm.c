@@ -1,4 +1,4 @@
-/* norm.c - softmax and its kin, and the normalisations. */
+/* norm.c - softmax, log_softmax, hardmax, and the normalisations, of floats. */
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
@@ -28,13 +28,13 @@ static bool accepts_group_norm_last(const struct region *region, const char **wh
     return false;
 }
 
-/* A number that the template uses, in the element type. */
+/* A constant of the template, in the element type. */
 static void bind_number(struct bind *bind, const char *key, double number)
 {
     bind_text(bind, key, "%s", bind_literal(bind, anchor_input(bind->region, 0)->dtype, number));
 }
 
-/* Rows are runs of f32: along the last axis, or all behind it are 1. */
+/* Rows are runs of f32: the axis is the last, or all dims behind it are 1. */
 static bool accepts_softmax_rows(const struct region *region, const char **why)
 {
     const struct type *x = anchor_input(region, 0);
@@ -45,7 +45,7 @@ static bool accepts_softmax_rows(const struct region *region, const char **why)
            reads_rows(region, x->dim[axis]);
 }
 
-/* The same, many rows with fewer numbers than make vectors worth their reductions (24 measured). */
+/* The same for many rows too short for vector reductions (24 measured). */
 static bool accepts_softmax_short(const struct region *region, const char **why)
 {
     enum { LONGEST = 24, FEWEST = 16 };
@@ -58,7 +58,7 @@ static bool accepts_softmax_short(const struct region *region, const char **why)
            !anchor_decoder(region->anchor, 0);
 }
 
-/* Rows so short that what is done to one waits for itself. */
+/* The same for rows whose steps wait for each other. */
 static bool accepts_softmax_group(const struct region *region, const char **why)
 {
     enum { LONGEST = 512, FEWEST = 8 };
@@ -71,9 +71,9 @@ static bool accepts_softmax_group(const struct region *region, const char **why)
     return x->dim[axis] <= LONGEST && type_span(x, 0, axis) >= FEWEST;
 }
 
-/* Rows that are no whole vectors are copied, with -infinity behind them, whose powers are 0: what
- * is left over would be computed number by number. Long rows have little of that, and scalars
- * nothing. */
+/* Rows that are not whole vectors are copied and padded with -infinity, whose powers are 0; a
+ * remainder would be computed element by element. Long rows have little of it, and scalar code
+ * none. */
 static int64_t padded_row(const struct bind *bind, int64_t len)
 {
     enum { LANES = 16, LONGEST = 512 };
@@ -82,7 +82,7 @@ static int64_t padded_row(const struct bind *bind, int64_t len)
     return bind->machine->lanes == 1 || len > LONGEST ? len : whole;
 }
 
-/* How a row is read, and whether 16 powers at a time are computed and summed. */
+/* Binds how a row is read, and whether 16 powers at a time are computed and summed. */
 static int64_t bind_padding(struct bind *bind, int64_t len)
 {
     const int64_t n = padded_row(bind, len);
@@ -95,8 +95,7 @@ static int64_t bind_padding(struct bind *bind, int64_t len)
     return n;
 }
 
-/* Whether the next rows are fetched meanwhile: x and y are beyond the second cache, and the third
- * is far. */
+/* Whether the next rows are prefetched: x and y exceed the L2, and the L3 is slow. */
 static bool fetches_rows(const struct bind *bind)
 {
     const struct region *region = bind->region;
@@ -106,7 +105,7 @@ static bool fetches_rows(const struct bind *bind)
     return bind->machine->far_l3 && x_bytes + y_bytes > bind->machine->l2_bytes;
 }
 
-/* Where the powers of `rows` rows wait for their sums: in y, where it has room for them. */
+/* Binds where the powers of `rows` rows wait for their sums: in y, if it has room. */
 static void bind_row_of_powers(struct bind *bind, int64_t len, int rows)
 {
     enum { LANES = 16 };
@@ -181,8 +180,7 @@ static bool bind_softmax_group(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-/* Where there are vectors, rows of 8 numbers and more are laid side by side, and back, by blocks.
- */
+/* With vectors, rows of 8 elements or more are transposed, and back, by blocks. */
 static bool bind_softmax_short(struct bind *bind)
 {
     enum { LANES = 16, SCALARS = 4, BLOCK = 8 };
@@ -226,7 +224,7 @@ static bool bind_softmax(struct bind *bind)
     bind_text(bind, "at", "%s", strided ? "(outer * LEN + i) * INNER + inner" : "outer * LEN + i");
     if (bind->region->anchor->op == OP_LOG_SOFTMAX)
         bind_own_math(bind, "log", "log");
-    else if (bind_fused(bind)) /* y has no room for what will be divided */
+    else if (bind_fused(bind)) /* y cannot hold the powers */
         bind_scratch_elements(bind, len);
     return bind_epilogue_at(bind, "v", "at");
 }
@@ -276,7 +274,7 @@ static bool bind_layer_norm(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-/* Instance normalisation is the case of one channel per group. */
+/* Instance normalisation has one channel per group. */
 static bool bind_group_norm(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -391,7 +389,7 @@ static bool bind_lp_normalize_rows(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-/* Vectors that lie side by side, of f32 as it is read. */
+/* Neighbouring vectors, stored as f32. */
 static bool accepts_lp_normalize_columns(const struct region *region, const char **why)
 {
     enum { FEWEST = 16 };
@@ -405,7 +403,7 @@ static bool accepts_lp_normalize_columns(const struct region *region, const char
 
 static bool bind_lp_normalize_columns(struct bind *bind)
 {
-    enum { SIDE = 64 }; /* a strip of 64 rows stays in the first cache */
+    enum { SIDE = 64 }; /* a strip of 64 rows stays in the L1 */
     const struct lp_normalize_attrs *attrs = &bind->region->anchor->attrs.lp_normalize;
     const struct type *x = anchor_input(bind->region, 0);
     const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
@@ -447,7 +445,7 @@ static bool bind_lrn(struct bind *bind)
     bind_number(bind, "bias", attrs->bias);
     bind_int(bind, "block", BLOCK);
     bind_flag(bind, "last", last);
-    bind_text(bind, "what", last ? "Channels, BLOCK" : "BLOCK positions of a channel");
+    bind_text(bind, "what", last ? "Channels, BLOCK" : "BLOCK pixels of a channel");
     bind_helper(bind, "wide_loops");
     bind_own_math(bind, "exp", "exp");
     bind_own_math(bind, "log", "log");

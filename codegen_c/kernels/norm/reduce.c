@@ -1,5 +1,5 @@
-/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum, cumprod and topk along one.
- */
+/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum, cumprod and topk
+ * along one axis. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -7,7 +7,7 @@
 #include "codegen_c/kernels/pool/average.h"
 #include "codegen_c/microkernel/accumulate.h"
 
-/* The dims of x without those of extent 1, neighbours of one kind made one. */
+/* The dims of x without those of extent 1; neighbours of one kind are merged. */
 struct spans {
     int n;
     int64_t dim[MAX_RANK];
@@ -30,7 +30,7 @@ static struct spans spans_of(const struct type *x, const struct ints *axes)
         spans.dim[spans.n] = x->dim[i];
         spans.reduced[spans.n++] = reduced;
     }
-    if (spans.n == 0) { /* one element: a sum of one */
+    if (spans.n == 0) { /* one element */
         spans.dim[0] = 1;
         spans.reduced[0] = true;
         spans.n = 1;
@@ -38,7 +38,7 @@ static struct spans spans_of(const struct type *x, const struct ints *axes)
     return spans;
 }
 
-/* The row-major index over all spans, or over those that stay. */
+/* The row-major index over all spans, or over the kept ones. */
 static const char *span_index(struct bind *bind, const struct spans *spans, bool kept_only)
 {
     const char *coord[MAX_RANK], *extent[MAX_RANK];
@@ -53,7 +53,7 @@ static const char *span_index(struct bind *bind, const struct spans *spans, bool
     return row_major(bind, n, coord, extent);
 }
 
-/* The helper that takes the last span as a row; NULL if there is none. */
+/* The helper that reduces the last span as a row; NULL if there is none. */
 static const char *row_helper(struct bind *bind, const struct spans *spans)
 {
     const enum op op = bind->region->anchor->op;
@@ -66,7 +66,7 @@ static const char *row_helper(struct bind *bind, const struct spans *spans)
                                          : NULL;
 }
 
-/* Where row (i0, i1 ...) of the outer spans begins in `array`; kept_only: among those that stay. */
+/* The start of row (i0, i1 ...) of the outer spans in `array`; kept_only: among the kept ones. */
 static const char *row_address(struct bind *bind, const struct spans *spans, const char *array,
                                bool kept_only)
 {
@@ -108,7 +108,7 @@ static void bind_spans(struct bind *bind, const struct spans *spans, bool inner)
     bind_text(bind, "to", "%s", span_index(bind, spans, true));
 }
 
-/* How many elements become one, in C. */
+/* The number of elements reduced to one, in C. */
 static const char *count_text(struct bind *bind, const struct spans *spans)
 {
     struct str count = { .arena = bind->arena };
@@ -119,7 +119,7 @@ static const char *count_text(struct bind *bind, const struct spans *spans)
     return count.n ? str_text(&count) : "1";
 }
 
-/* How rows are read: by a helper, or (NULL) element by element. */
+/* How rows are read: by a helper or, if NULL, element by element. */
 static void bind_rows(struct bind *bind, const struct spans *spans, const char *helper)
 {
     bool whole = helper != NULL;
@@ -150,9 +150,7 @@ static void bind_reduction_kind(struct bind *bind, enum op op, bool is_float)
                                            : "sum");
 }
 
-/* What the elements are accumulated in, from what, and what becomes of it; n elements, `count` in
- * C.
- */
+/* Binds the accumulator, its update and the result; n elements, `count` in C. */
 static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int64_t n,
                            const char *count)
 {
@@ -177,12 +175,12 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
     } else if (is_float) {
         bind_accumulator(bind, dtype);
         bind_text(bind, "outcome", "sum / (%s)(%s)", dtype_c_type(dtype), count);
-    } else { /* the exact sum, truncated towards zero when divided */
+    } else { /* exact sum; the quotient is truncated towards zero */
         const bool is_signed = dtype_kind(dtype) == KIND_INT;
 
         bind_text(bind, "tacc", "uint64_t");
         bind_text(bind, "widen", "%s", dtype == DTYPE_U64 ? "" : "(uint64_t)");
-        bind_text(bind, "outcome", "(%s)sum", dtype_c_type(dtype)); /* 0, of no elements */
+        bind_text(bind, "outcome", "(%s)sum", dtype_c_type(dtype)); /* 0 for no elements */
         if (n > 0)
             bind_text(bind, "outcome", "(%s)(%ssum / (%s))", dtype_c_type(dtype),
                       is_signed ? "(int64_t)" : "", count);
@@ -212,7 +210,7 @@ static bool bind_reduce(struct bind *bind)
     return bind_epilogue_at(bind, "v", "at");
 }
 
-/* The last dim stays: its elements are reduced side by side. */
+/* The last dim is kept: its elements are reduced side by side. */
 static bool accepts_reduce_columns(const struct region *region, const char **why)
 {
     enum { LEAST = 4 };
@@ -262,7 +260,7 @@ static bool accepts_qnn_reduce(const struct region *region, const char **why)
            takes_qnn_scales(region, n ? type_elements(anchor_input(region, 0)) / n : 0, why);
 }
 
-/* The sum is one of distances from the zero point. */
+/* Sums elements less their zero point. */
 static bool bind_qnn_reduce(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
@@ -314,7 +312,7 @@ static bool bind_cumsum(struct bind *bind)
     const struct type *x = anchor_input(bind->region, 0);
     const enum dtype dtype = x->dtype;
     const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
-    const int64_t most = machine_has_deep_stack(bind->machine) ? 64 : 16; /* sums side by side */
+    const int64_t most = machine_has_deep_stack(bind->machine) ? 64 : 16; /* interleaved sums */
     const bool multiplies = bind->region->anchor->op == OP_CUMPROD;
     const char *acc = multiplies ? "product" : "sum";
 
@@ -352,9 +350,8 @@ static bool bind_topk(struct bind *bind)
     return true;
 }
 
-/* Whether a level among the numbers is found, and what lies above it sorted; few numbers are sorted
- * in faster one by one, as are all where numbers are not counted by vectors. Room for the keys must
- * not matter. */
+/* Whether to find a threshold and sort what lies above it. A few elements are sorted in faster one
+ * by one, as are all where counting is not vectorised. The keys' scratch must not matter. */
 static bool accepts_topk_rows(const struct region *region, const char **why)
 {
     enum { FEWEST = 64 };

@@ -66,7 +66,7 @@ static enum dtype out_dtype(const struct bind *bind)
     return anchor_output(bind->region, 0)->dtype;
 }
 
-/* " + 3", " - 3", or nothing. */
+/* " + 3", " - 3", or "". */
 static const char *plus(struct bind *bind, int64_t number)
 {
     if (number == 0)

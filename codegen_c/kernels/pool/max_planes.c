@@ -1,16 +1,16 @@
-/* max_planes.c - max pools of f32 channels first: vectors lie along the rows of x. */
+/* max_planes.c - max pools of f32, channels first: vectors lie along the rows of x. */
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/kernels/pool/pool.h"
 
 enum {
     FEWEST = 4,         /* columns of x: the shortest vectors */
-    WHOLE = 16,         /* so many places at a time leave no rest, whatever vectors there are */
-    ROWS = 4,           /* of y: what is stored is loaded again after the other rows */
-    MOST_COLUMNS = 256, /* of each on the stack, which then has 5 KiB, about five rows of x */
+    WHOLE = 16,         /* windows at a time that leave no rest, for all vector lengths */
+    ROWS = 4,           /* rows of y: a stored row is loaded only after the others */
+    MOST_COLUMNS = 256, /* of each row on the stack, which then has 5 KiB, about five rows of x */
     MOST_COLUMNS_DEEP = 1024
 };
 
-/* Columns, with padding, under windows at so many places. */
+/* Columns under `places` windows, padding included. */
 static int64_t columns_under(const struct window *w, int64_t places)
 {
     return places + (w->k[2] - 1) * w->dil[2];
@@ -26,7 +26,7 @@ static int64_t whole_places(const struct window *w)
     return (places(w) + WHOLE - 1) / WHOLE * WHOLE;
 }
 
-/* The columns of x that are under some window. */
+/* Columns of x under some window. */
 static int64_t columns_of_x(const struct window *w)
 {
     const int64_t n = columns_under(w, places(w)) - w->pad[2];

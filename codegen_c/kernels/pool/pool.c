@@ -1,5 +1,4 @@
-/* pool.c - max, average and Lp pooling, and pooling over whole planes. 1-D is bound as 2-D of
- * height 1. */
+/* pool.c - max, average and Lp pooling, and global pooling. 1-D is bound as 2-D of height 1. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -60,9 +59,8 @@ bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *a
     return bind_epilogue(bind, acc, &position);
 }
 
-/* For templates that take both layouts: where the elements under the window are (id, ih, iw), and
- * the result; `deep` with a depth. With the channels last, the loop over planes is the innermost.
- */
+/* For templates of both layouts: indices of the elements under the window (id, ih, iw), and of the
+ * result; `deep`: with depth. Channels last, the loop over planes is innermost. */
 static void bind_pool_places(struct bind *bind, const struct window *w, bool deep)
 {
     const long long c = (long long)w->in_c;
@@ -111,15 +109,15 @@ static bool accepts_max_pool_codes(const struct region *region, const char **why
            takes_window(&w, why);
 }
 
-/* The least number; formats without infinity have no -infinity either (relay_ir/ops/pool.c). */
+/* The least value; formats without infinity have no -infinity either (relay_ir/ops/pool.c). */
 static unsigned lowest_code(const struct minifloat *format)
 {
     return minifloat_encode(format, -INFINITY, format->specials != MINIFLOAT_IEEE);
 }
 
-enum { FEWEST_CODES = 16 }; /* that are compared at once */
+enum { FEWEST_CODES = 16 }; /* values compared at once */
 
-/* Bytes at a time: whole vectors, or as many as the channels have. */
+/* Bytes at a time: whole vectors, or all channels. */
 static int64_t codes_at_once(const struct region *region)
 {
     const int64_t channels = window_of_pool(region).in_c;
@@ -182,7 +180,7 @@ static bool bind_max_pool_lanes(struct bind *bind)
     return true;
 }
 
-/* Codes of small floats, for all ranks at once: those below 3 have a depth of 1. */
+/* 8-bit floats of any rank: lower ranks have a depth of 1. */
 static bool bind_max_pool_codes(struct bind *bind)
 {
     const struct minifloat *format = type_minifloat(anchor_input(bind->region, 0));
@@ -204,7 +202,7 @@ static bool bind_max_pool_codes(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "best");
 }
 
-/* For all ranks at once: those below 3 have a depth of 1. */
+/* For any rank: lower ranks have a depth of 1. */
 static bool bind_max_pool_indices(struct bind *bind)
 {
     struct window w = window_of_pool(bind->region);
@@ -220,8 +218,7 @@ static bool bind_max_pool_indices(struct bind *bind)
     return true;
 }
 
-/* Whether some window reaches beyond the padding behind the input (ceil_mode): those taps do not
- * count, even where padding does. */
+/* Whether some window reaches beyond the padding at the end (ceil_mode): those taps never count. */
 static bool bind_padded_extents(struct bind *bind, const struct window *w)
 {
     static const char *const names[] = { "padded_d", "padded_h", "padded_w" };
@@ -247,7 +244,7 @@ static bool bind_avg_pool(struct bind *bind)
     const bool counts = bind->region->anchor->attrs.pool.count_include_pad;
     const bool beyond = bind_padded_extents(bind, &w);
 
-    /* Only a dilated window can have its taps on both sides of the input and none in it. */
+    /* Only dilated windows can miss an input between their taps. */
     bind_flag(bind, "may_miss",
               w.padded && !counts && (w.dil[0] > 1 || w.dil[1] > 1 || w.dil[2] > 1));
     bind_flag(bind, "includes_padding", w.padded && counts);
@@ -257,7 +254,7 @@ static bool bind_avg_pool(struct bind *bind)
     return bind_pool_epilogue(bind, &w, "sum");
 }
 
-/* --- averages of quantised numbers ------------------------------------------------------------ */
+/* --- averages of quantised values ------------------------------------------------------------- */
 
 static bool accepts_qnn_avg_pool(const struct region *region, const char **why)
 {
@@ -280,7 +277,7 @@ static const char *entry(struct bind *bind, const char *ending, enum dtype dtype
                         bind_operand(bind, constant_new(bind->region->fn, name, &type, data)));
 }
 
-/* Factors for every number of elements that a window may have. */
+/* A table of factors for every number of elements under a window. */
 static const char *average_by_table(struct bind *bind, int64_t n)
 {
     int32_t *multipliers = table_new(bind, DTYPE_I32, n + 1);
@@ -297,14 +294,14 @@ static const char *average_by_table(struct bind *bind, int64_t n)
     return rescaled_sum_by(bind, "sum", multiplier, entry(bind, "shift", DTYPE_I8, n, shifts));
 }
 
-/* How the elements of a window are counted. */
+/* How a window's elements are counted. */
 struct counting {
-    bool padded, counts; /* some tap falls outside; padding counts */
-    bool varies;         /* from window to window */
+    bool padded, counts; /* some tap is outside; padding counts */
+    bool varies;         /* the number varies between windows */
     bool may_be_none;
 };
 
-/* The sum of codes becomes one of distances from the zero point. */
+/* Turns the sum of values into one less the zero point. */
 static void bind_shift(struct bind *bind, const struct counting *c, int64_t zero)
 {
     const bool inside = c->padded && c->counts;

@@ -1,8 +1,8 @@
-/* pool_last.c - max, average and Lp pooling of channels-last data, and pooling over whole planes.
- * 1-D is bound as 2-D of height 1.
+/* pool_last.c - max, average and Lp pooling, channels last, and global pooling. 1-D is bound as 2-D
+ * of height 1.
  *
- * method   a chunk of neighbouring channels has its sums, or maxima, in an array: all loops over it
- *          are long and without branches, so that compilers make vectors of them */
+ * method   a block of neighbouring channels has its sums, or maxima, in an array: all loops over it
+ *          are long and without branches, so that compilers vectorise them */
 #include <inttypes.h>
 #include <math.h>
 
@@ -17,9 +17,10 @@
 
 enum {
     CHUNK = 64,             /* channels; on the stack */
-    MOST_SUMS = 8,          /* vectors of them, in registers: additions that need not wait */
+    MOST_SUMS = 8,          /* vectors of sums in registers, which hides the latency of an
+                               addition */
     MOST_COLUMNS = 8,       /* windows at a time … */
-    MOST_UNDER = 18 * CHUNK /* … of which so many numbers are on the stack */
+    MOST_UNDER = 18 * CHUNK /* … with so many floats on the stack */
 };
 
 static bool takes_channels_last(const char *layout, const char **why)
@@ -44,7 +45,7 @@ static bool accepts_max_pool_last(const struct region *region, const char **why)
            takes_channels_last(region->anchor->attrs.pool.layout, why);
 }
 
-/* How many windows of a row are looked at together; 0: one is too wide. */
+/* Windows of a row computed together; 0: one is too wide. */
 static int64_t columns_of(const struct window *w)
 {
     const int64_t most = MOST_UNDER / row_chunk(w->in_c, CHUNK) - (w->k[2] - 1) * w->dil[2] - 1;
@@ -53,7 +54,7 @@ static int64_t columns_of(const struct window *w)
     return n < MOST_COLUMNS ? n : MOST_COLUMNS;
 }
 
-/* Windows of f32, as vectors. */
+/* f32 windows, by vectors. */
 static bool accepts_pool_tiles(const struct region *region, const char **why)
 {
     const struct window w = window_of_pool(region);
@@ -79,9 +80,9 @@ static bool accepts_global_max_last(const struct region *region, const char **wh
            takes_channels_last(region->anchor->attrs.layout.layout, why);
 }
 
-/* --- what happens to an element, and at the end ----------------------------------------------- */
+/* --- accumulation ----------------------------------------------------------------------------- */
 
-/* A maximum starts below every number; NaN is kept once it is there. */
+/* A maximum starts below every value, and keeps NaN. */
 static void bind_maximum(struct bind *bind, const char *at)
 {
     const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
@@ -98,8 +99,8 @@ static void bind_maximum(struct bind *bind, const char *at)
 static void bind_sum(struct bind *bind, const char *step, const char *finish)
 {
     bind_text(bind, "sum", "sum");
-    keys_offer(bind->keys, "start", ""); /* 0, by its initialiser: gcc 12.2 at -O2 clears an array
-                                            in the red zone by a loop as if it were aligned */
+    keys_offer(bind->keys, "start", ""); /* 0, by initialiser: gcc 12.2 -O2 clears an array in
+                                            the red zone by a loop as if it were aligned */
     keys_offer(bind->keys, "step", arena_printf(bind->arena, "sum[i] += %s;", step));
     bind_text(bind, "finish", "%s", finish);
 }
@@ -126,7 +127,7 @@ static void bind_norm(struct bind *bind, int64_t p)
 
 static const char *const letters[] = { "d", "h", "w" };
 
-/* "kd_counted * kh_counted * kw_counted", of the dims that there are. */
+/* "kd_counted * kh_counted * kw_counted", for the dims in use. */
 static const char *product_of(struct bind *bind, const struct window *w, const char *format)
 {
     struct str out = { .arena = bind->arena };
@@ -138,8 +139,8 @@ static const char *product_of(struct bind *bind, const struct window *w, const c
     return str_text(&out);
 }
 
-/* PADDED_D ..: the extents with all their padding; whether some window (of ceil_mode) reaches
- * beyond: those taps do not count, even where padding does. */
+/* PADDED_D ..: extents including padding; and whether some window (ceil_mode) reaches beyond, where
+ * taps never count. */
 static bool bind_padding_behind(struct bind *bind, const struct window *w)
 {
     const struct ints *padding = &bind->region->anchor->attrs.pool.padding;
@@ -159,22 +160,22 @@ static bool bind_padding_behind(struct bind *bind, const struct window *w)
     return beyond;
 }
 
-/* The number of elements by which a sum is divided, and the line that counts them. */
+/* The divisor of a sum, and the statement that counts it. */
 static void bind_average(struct bind *bind, const struct window *w, const char *at)
 {
     static const char *const firsts[] = { "front", "top", "left" };
     const char *t = dtype_c_type(anchor_input(bind->region, 0)->dtype);
     const bool counts = bind->region->anchor->attrs.pool.count_include_pad;
     const bool beyond = bind_padding_behind(bind, w), clips = w->padded && counts && beyond;
-    /* Only a dilated window can have its taps on both sides of the input and none in it. */
+    /* Only dilated windows can miss an input between their taps. */
     const bool may_miss = w->dil[0] > 1 || w->dil[1] > 1 || w->dil[2] > 1;
     struct str count = { .arena = bind->arena };
 
     bind_flag(bind, "clips_padding", clips);
     bind_text(bind, "what", "%s",
-              w->padded && counts ? "Padding counts as zeros."
-              : w->padded         ? "Padding does not count."
-                                  : "The average under each window.");
+              w->padded && counts ? "Average over the window; padding counts as zeros."
+              : w->padded         ? "Average over the window; padding does not count."
+                                  : "Average over the window.");
     if (clips) {
         for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
             str_printf(&count, "const int k%s_counted = window_end(%s, DIL_%c, K_%c, PADDED_%c);\n",
@@ -197,7 +198,7 @@ static void bind_average(struct bind *bind, const struct window *w, const char *
                               at, t));
 }
 
-/* "((n * IN_D + id) * IN_H + ih)", for the dims that there are. */
+/* "((n * IN_D + id) * IN_H + ih)", for the dims in use. */
 static const char *row_text(struct bind *bind, const struct window *w, const char *extent,
                             const char *prefix)
 {
@@ -228,7 +229,7 @@ static void bind_position(struct bind *bind, const struct window *w, struct posi
         position->coord[1 + w->rank] = "c";
 }
 
-/* What both templates ask for. */
+/* Keys of both templates. */
 static void bind_frame(struct bind *bind, const struct window *w)
 {
     bind_input(bind, "x", 0);
@@ -241,7 +242,7 @@ static void bind_frame(struct bind *bind, const struct window *w)
     bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
 }
 
-/* Short loops of comparisons, which gcc would take to pieces before it makes vectors of them. */
+/* Short loops of comparisons, which gcc would unroll before it vectorises. */
 static bool compares_shortly(const struct bind *bind, const struct window *w)
 {
     enum { LONGEST = 16 };
@@ -279,7 +280,7 @@ static bool bind_max_pool_last(struct bind *bind)
 
     bind_maximum(bind, "i");
     bind_no_count(bind);
-    bind_text(bind, "what", "Padding does not take part; NaN wins.");
+    bind_text(bind, "what", "Maximum over the window. Padding is ignored; NaN wins.");
     return bind_windows(bind, &w);
 }
 
@@ -298,13 +299,13 @@ static bool bind_lp_pool_last(struct bind *bind)
 
     bind_norm(bind, p);
     bind_no_count(bind);
-    bind_text(bind, "what", "The %" PRId64 "-norm of the inputs under the window.", p);
+    bind_text(bind, "what", "The %" PRId64 "-norm of each window.", p);
     return bind_windows(bind, &w);
 }
 
-/* --- windows of f32 ------------------------------------------------------------------------- */
+/* --- windows of f32 --------------------------------------------------------------------------- */
 
-/* The greater of two vectors, NaN before all numbers. */
+/* Requests the maximum of two vectors, NaN if either is NaN. */
 static const char *vector_max(struct bind *bind, const struct row_vector *vector)
 {
     const char *name = arena_printf(bind->arena, "max_%s", vector->type);
@@ -314,7 +315,7 @@ static const char *vector_max(struct bind *bind, const struct row_vector *vector
     if (fn)
         return fn;
     if (bind->machine->lanes > 1)
-        bind_bytes_helper(bind, "vector_u32"); /* no warnings of vectors as results */
+        bind_bytes_helper(bind, "vector_u32"); /* no warnings about vectors as results */
     keys_init(&keys, bind->arena);
     keys_set(&keys, "vector", vector->type);
     keys_set(&keys, "lanes", vector->lanes);
@@ -323,7 +324,7 @@ static const char *vector_max(struct bind *bind, const struct row_vector *vector
     return bind_new_helper(bind, name, "templates/helpers/vector_max_f32.c.tmpl", &keys);
 }
 
-/* The maximum, or the sum, of what is one below the other. */
+/* Requests the maximum, or sum, over the rows of a column. */
 static const char *vector_rows(struct bind *bind, const struct row_vector *vector, const char *max)
 {
     const char *name = arena_printf(bind->arena, "%s_rows_%s", max ? "max" : "sum", vector->type);
@@ -333,7 +334,7 @@ static const char *vector_rows(struct bind *bind, const struct row_vector *vecto
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "what", max ? "greatest" : "sum");
+    keys_set(&keys, "what", max ? "maximum" : "sum");
     keys_set(&keys, "vector", vector->type);
     keys_set(&keys, "sum", max ? "best" : "sum");
     keys_set(&keys, "add", max ? arena_printf(bind->arena, "= %s(best, v)", max) : "+= v");
@@ -362,7 +363,7 @@ static bool bind_pool_tiles(struct bind *bind)
         bind_include(bind, "math.h");
         bind_maximum(bind, "i");
         bind_no_count(bind);
-        bind_text(bind, "what", "Padding does not take part; NaN wins.");
+        bind_text(bind, "what", "Maximum over the window. Padding is ignored; NaN wins.");
     } else {
         bind_average(bind, &w, "i");
     }
@@ -386,10 +387,10 @@ static bool bind_pool_tiles(struct bind *bind)
     return bind_epilogue(bind, "v", &position);
 }
 
-/* --- whole planes ----------------------------------------------------------------------------- */
+/* --- global pooling --------------------------------------------------------------------------- */
 
-/* Sums of f32 by vectors of a variable each, on a machine that has them: gcc keeps an array's sums
- * in memory, where each waits for the one before. */
+/* f32 sums with a variable per vector, on CPUs with vectors: gcc keeps sums in an array in memory,
+ * where each addition waits for the last. */
 static void bind_vector_sums(struct bind *bind, int64_t chunk)
 {
     const int64_t n = chunk / bind->machine->lanes;

@@ -1,10 +1,9 @@
-/* recurrent.c - nn.rnn, nn.gru and nn.lstm: one time step after the other.
+/* recurrent.c - nn.rnn, nn.gru and nn.lstm, one time step after the other.
  *
- * The products with the state wait for the step before. Those with the inputs do not: in f32 they
- * are taken for several steps at once by register tiles (tile.h), which read the weights once for
- * all of them. The sums are the same: one for each row, over the inputs in order. The weights of
- * all gates are one matrix, in panels. The state develops in the outputs that return its last
- * value. */
+ * Products with the state depend on the step before; products with the inputs do not. In f32
+ * register tiles (tile.h) take the latter for several steps at once and read the weights once for
+ * all of them, with the same sums: one per row, over the inputs in order. The weights of all gates
+ * are one packed matrix. The state lives in the outputs that return its last value. */
 #include <string.h>
 
 #include "base/str.h"
@@ -12,9 +11,9 @@
 #include "codegen_c/microkernel/gemv.h"
 #include "codegen_c/microkernel/tile.h"
 
-enum { PANEL = 4 }; /* as matvec_f64 reads them */
+enum { PANEL = 4 }; /* the layout of matvec_f64 */
 
-/* The activation functions, and which numbers each of them takes. */
+/* The activation functions and their parameters. */
 static const struct activation {
     const char *name, *function;
     int n_numbers;
@@ -32,7 +31,7 @@ static const struct activation {
     { "ThresholdedRelu", "thresholded_relu", 1 },
 };
 
-/* Number i of a list such as "Sigmoid,Tanh"; NULL if there is none, or it is unknown. */
+/* Entry i of a list such as "Sigmoid,Tanh"; NULL if there is none, or it is unknown. */
 static const struct activation *activation_at(const char *list, int i)
 {
     for (; i > 0 && list; i--) {
@@ -87,7 +86,7 @@ static bool accepts_recurrent(const struct region *region, const char **why)
     return true;
 }
 
-/* Sets `key` to the call of activation function number i with argument `v`, clipped before. */
+/* Sets `key` to the call of activation function i with argument `v`, clipped before. */
 static void bind_activation(struct bind *bind, const char *key, int i, const char *v)
 {
     const struct rnn_attrs *attrs = &bind->region->anchor->attrs.rnn;
@@ -131,16 +130,15 @@ static bool may_run_ahead(const struct region *region)
     return anchor_input(region, 0)->dtype == DTYPE_F32 && n_steps(region) > 1;
 }
 
-/* Of several sequences the same step is multiplied at once, where they are of one length. Of those
- * machines only whose speed is worth a larger arena: see below. */
+/* Whether the same step of several sequences of equal length is computed together: on CPUs whose
+ * speed is worth a larger arena, see below. */
 static bool goes_together(const struct region *region)
 {
     return anchor_input(region, 0)->dtype == DTYPE_F32 && n_sequences(region) > 1 &&
            !anchor_input(region, 4) && region->machine->lanes > 1 && region->machine->l2_bytes > 0;
 }
 
-/* On machines without a second cache or vectors, and where it is not known which one it is, speed
- * is not worth a larger arena. */
+/* Without an L2 or vectors, and with --target generic, speed is not worth a larger arena. */
 static size_t scratch_recurrent(const struct region *region)
 {
     int pixels, channels;
@@ -148,13 +146,13 @@ static size_t scratch_recurrent(const struct region *region)
     if (!may_run_ahead(region) || (region->machine->lanes > 1 && region->machine->l2_bytes > 0))
         return 0;
     tile_extents(region->machine, n_steps(region), n_rows(region), &pixels, &channels);
-    if (region->choice) /* another tile, maybe */
+    if (region->choice) /* tuning may choose another tile */
         pixels = MOST_TILE_PIXELS;
     return (size_t)((pixels + 1) * n_rows(region)) * sizeof(float);
 }
 
-/* A weight [directions, gates * hidden, len] as a matrix in panels for each direction, or, of
- * `gates` of them, for each gate. The key panel_key is set to their width. */
+/* Packs a weight [directions, gates * hidden, len]: one matrix per direction or, for `gates` of
+ * them, per gate. Sets panel_key to the panel width. */
 static void bind_gate_weight(struct bind *bind, const char *key, int i, int64_t gates, int width,
                              const char *panel_key)
 {
@@ -175,7 +173,7 @@ static void bind_gate_weight(struct bind *bind, const char *key, int i, int64_t 
                              width, gates > 1 ? "hidden" : "gates and hidden"));
 }
 
-/* Sets `key` to the optional input i, which is also a flag. */
+/* Sets `key` to the optional input i, and `flag`. */
 static void bind_optional(struct bind *bind, const char *flag, const char *key, int i)
 {
     const bool given = anchor_input(bind->region, i) != NULL;
@@ -188,7 +186,7 @@ static void bind_optional(struct bind *bind, const char *flag, const char *key, 
         bind_input(bind, key, i);
 }
 
-/* Where time step t of x and y, and the state, of direction d and batch entry n stand. */
+/* Indices of time step t of x and y, and of the state, for direction d and batch entry n. */
 static void bind_places(struct bind *bind)
 {
     const bool batch_major = bind->region->anchor->attrs.rnn.batch_major;
@@ -200,8 +198,8 @@ static void bind_places(struct bind *bind)
     bind_text(bind, "h_at", batch_major ? "(n * DIRECTIONS + d)" : "(d * BATCH + n)");
 }
 
-/* Which step of time `step` is, and how far from it the inputs of the next one are; how far the
- * inputs, and the state, of the next sequence are. */
+/* The time step of `step`, and the distances to the next step's inputs and to the next sequence's
+ * inputs and state. */
 static void bind_direction(struct bind *bind)
 {
     const struct rnn_attrs *attrs = &bind->region->anchor->attrs.rnn;
@@ -222,8 +220,8 @@ static void bind_direction(struct bind *bind)
     bind_text(bind, "h_next", attrs->batch_major ? "DIRECTIONS * HIDDEN" : "HIDDEN");
 }
 
-/* Whether the weights of the state, which every step reads, do not stay in the second cache: then
- * steps read them forwards and backwards by turns, and find there what the one before read last. */
+/* Whether the state's weights, read by each step, exceed the L2: steps then alternate the direction
+ * in which they read them, and find the last ones still cached. */
 static bool takes_turns(const struct bind *bind)
 {
     const int64_t bytes =
@@ -233,8 +231,7 @@ static bool takes_turns(const struct bind *bind)
            bytes > (int64_t)bind->machine->l2_bytes / 4 * 3;
 }
 
-/* The functions that multiply a vector: with the weights of the inputs, if they are `alone`, and
- * with those of the state. */
+/* Requests the matrix-vector functions: of the inputs' weights, if `alone`, and of the state's. */
 static void bind_matvec(struct bind *bind, bool alone)
 {
     const bool f64 = anchor_input(bind->region, 0)->dtype == DTYPE_F64;
@@ -248,7 +245,7 @@ static void bind_matvec(struct bind *bind, bool alone)
     bind_text(bind, "turn", "%s", turns ? "step % 2, " : "");
 }
 
-/* The function that multiplies several steps, or sequences, of which there are `most`. Returns how
+/* Requests the function that multiplies several steps, or sequences, at most `most`. Returns how
  * many at once. */
 static int bind_rows(struct bind *bind, int64_t most)
 {
@@ -270,8 +267,8 @@ static int bind_rows(struct bind *bind, int64_t most)
     return tile.most_pixels;
 }
 
-/* Scratch for what comes from the inputs of the steps that are multiplied at once, and from the
- * state; and for `n_more` vectors of the state's length. */
+/* Claims scratch for the products of the steps computed together, and of the state, and for n_more
+ * vectors of the state's length. */
 static void bind_products(struct bind *bind, int64_t n_more)
 {
     const struct region *region = bind->region;
@@ -300,7 +297,7 @@ static void bind_products(struct bind *bind, int64_t n_more)
                                         region->anchor->attrs.rnn.hidden_size);
 }
 
-/* Functions of vectors take whole registers. */
+/* Vectorised functions use whole registers. */
 static void bind_wide(struct bind *bind)
 {
     const bool wide =

@@ -26,8 +26,7 @@
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
- * a file has many times otherwise. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -37,8 +36,8 @@
 
 /* --- from runtime/embed/sqrt_f32.h ------------------------------------------------------------ */
 
-#if defined __GNUC__ && !defined __PICOLIBC__ /* which has it in its header */
-/* Nobody reads errno: an instruction where the processor has one, and vector code, not a branch for numbers below 0. */
+#if defined __GNUC__ && !defined __PICOLIBC__ /* whose header declares it */
+/* errno is not read: an instruction where the CPU has one, vectorised, without a branch for negative numbers. */
 float sqrtf(float v) __attribute__((const));
 #endif
 
@@ -50,7 +49,7 @@ INLINE_F32 float sqrt_f32(float v)
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -59,7 +58,7 @@ INLINE_F32 float sqrt_f32(float v)
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* As many floats as a vector register of the processor holds, one where there are none. */
+/* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
 #define LANES 16
 #elif defined __AVX__
@@ -72,18 +71,18 @@ INLINE_F32 float sqrt_f32(float v)
 
 #if LANES == 1
 typedef float vector_f32;
-#else /* unaligned: anywhere in an array of floats */
+#else /* unaligned; may alias floats */
 typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 #endif
 #if defined __clang__ && defined __AVX512F__
-#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
 #endif
 
 /* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
 
-/* The same for rows that have no more than a few times 4 floats. */
+/* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
 #define LANES4 4
 typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_alias));
@@ -94,8 +93,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A tile of PIXELS_4_by8 x TILE_4_by8 sums fills the registers; each vector of sums is a variable of its own. DO
- * stands once for each pixel j, or for each vector v of a pixel's channels. */
+/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own. The lists repeat DO
+ * for each pixel j, and for each vector v of a pixel's channels. */
 #if LANES == 16
 enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -120,8 +119,8 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] becomes the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over
- * t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+/* sum[j * TILE_4_by8 + i] = the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len, in
+ * this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
 static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w, int width,
                               float *sum)
 {
@@ -156,7 +155,7 @@ static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int l
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
 
-/* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
+/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
     union {
@@ -184,8 +183,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
- * what stands in an arm of ?:, and no vector code of the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
+ * branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -193,14 +192,14 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* of vectors */
+    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
 
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
 
-/* v between -most and most; NaN becomes one of them. */
+/* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
@@ -211,19 +210,19 @@ INLINE_F32 float limited_f32(float v, float most)
 
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
-/* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
+/* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
 {
-    const float x = limited_f32(v, 176.0f); /* 2^-254 is 0 at once, not rounded to it, which takes long */
-    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
+    const float x = limited_f32(v, 176.0f); /* 2^-254 underflows to 0 directly, without a slow rounding */
+    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n + 254. */
     const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
     const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
-    /* e^r = 1 + r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
-    /* 2^n in two factors: a float holds no more than 2^127, and results below 2^-126 are rounded once. */
+    /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
     const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
@@ -232,9 +231,8 @@ INLINE_F32 float exp_f32(float v)
 
 /* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
 
-/* v, a vector, is to be no less than `least`, and no more than `most`; NaN stays NaN. WHERE_NEGATIVE puts `other` where v is
- * less than 0. KEEP_ORDER: what is stored before is stored first, each vector as soon as it is made; compilers would store
- * all of them at the end, when nothing else is left to do. */
+/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v is less than 0.
+ * KEEP_ORDER keeps each store where it is written; compilers would move all of them to the end of the tile. */
 #if LANES == 1
 #define WHERE(v, is, other) if (is) v = other;
 #else
@@ -243,7 +241,7 @@ INLINE_F32 float exp_f32(float v)
 #endif
 #define WHERE_NEGATIVE(v, other) WHERE(v, v < 0, other)
 #if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
-/* Instructions that take their last operand (the first here) if one is NaN, or both are 0. */
+/* These instructions return their last operand (the first here) if one is NaN, or both are 0. */
 #define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
 #define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
 #elif LANES == 4 && defined __SSE2__ && defined __GNUC__
@@ -258,8 +256,9 @@ INLINE_F32 float exp_f32(float v)
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* y[j * step + i] of pixel j < n_pixels and channel i becomes the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over
- * t < n_taps and k < len, in this order, and then END. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+/* y[j * step + i] (j < n_pixels) =
+ * the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len, in
+ * this order, then END, the epilogue. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
 static inline WIDE void tile_4_by8_taps_stores(const float *const *x, int n_taps, int len, const float *w, int width,
                               float *y, int step, int n_pixels)
 {
@@ -316,7 +315,7 @@ static const float attention_block_ln_bias[4] = {
 /* ln (LayerNormalization)
  * x f32 [1,3,4] -> y f32 [1,3,4]
  *
- * Each row is brought to mean 0 and variance 1, then scaled and shifted. */
+ * Each row is normalised to mean 0 and variance 1, then scaled and shifted. */
 static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 {
     enum { ROWS = 3, LEN = 4 };
@@ -350,8 +349,9 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 /* keys (Transpose) + scores (MatMul)
  * x f32 [1,3,4] -> y f32 [1,3,3]
  *
- * PANEL columns of b at a time are packed side by side; PIXELS_4_by8 rows of a at a time take their sums with
- * TILE_4_by8 of these columns. A sum runs over INNER in order. */
+ * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8 of these columns take
+ * their sums from them. A sum runs over INNER in order.
+ */
 static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *restrict y,
                                             void *restrict scratch)
 {
@@ -363,7 +363,7 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
     for (int left = 0; left < COLUMNS; left += PANEL) {
         const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
 
-        for (int start = 0; start < INNER; start += 16) /* what is written stays in the cache */
+        for (int start = 0; start < INNER; start += 16) /* strips, so that what is written stays in the cache */
         for (int i = 0; i < n_packed; i++)
         for (int k = start; k < INNER && k < start + 16; k++) {
             const int column = left + i;
@@ -374,7 +374,7 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
             const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
             const float *line[8];
 
-            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus sums are not stored */
+            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus rows: their sums are not stored */
                 const int row = top + (j < n_rows ? j : 0);
 
                 line[j] = &a[row * INNER];
@@ -425,8 +425,9 @@ static NOINLINE void region_softmax(float *restrict y)
 /* context (MatMul)
  * x f32 [1,3,3], x2 f32 [1,3,4] -> y f32 [1,3,4]
  *
- * PANEL columns of b at a time are packed side by side; PIXELS_4_by8 rows of a at a time take their sums with
- * TILE_4_by8 of these columns. A sum runs over INNER in order. */
+ * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8 of these columns take
+ * their sums from them. A sum runs over INNER in order.
+ */
 static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const float *restrict x2,
                                                float *restrict y, void *restrict scratch)
 {
@@ -448,7 +449,7 @@ static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const fl
             const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
             const float *line[8];
 
-            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus sums are not stored */
+            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus rows: their sums are not stored */
                 const int row = top + (j < n_rows ? j : 0);
 
                 line[j] = &a[row * INNER];

@@ -16,7 +16,7 @@
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -25,7 +25,7 @@
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* As many floats as a vector register of the processor holds, one where there are none. */
+/* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
 #define LANES 16
 #elif defined __AVX__
@@ -38,18 +38,18 @@
 
 #if LANES == 1
 typedef float vector_f32;
-#else /* unaligned: anywhere in an array of floats */
+#else /* unaligned; may alias floats */
 typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 #endif
 #if defined __clang__ && defined __AVX512F__
-#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
 #endif
 
 /* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
 
-/* The same for rows that have no more than a few times 4 floats. */
+/* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
 #define LANES4 4
 typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_alias));
@@ -60,8 +60,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A tile of PIXELS_4_by8 x TILE_4_by8 sums fills the registers; each vector of sums is a variable of its own. DO
- * stands once for each pixel j, or for each vector v of a pixel's channels. */
+/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own. The lists repeat DO
+ * for each pixel j, and for each vector v of a pixel's channels. */
 #if LANES == 16
 enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -86,8 +86,8 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] becomes the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order.
- * Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+/* sum[j * TILE_4_by8 + i] = the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order. Vectors may read
+ * up to TILE_4_by8 - 1 weights beyond the last. */
 static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
                               float *sum)
 {
@@ -165,9 +165,9 @@ static const float conv_bn_relu_bn1_beta[3] = {
 /* conv1 (Conv) + bn1 (BatchNormalization) + relu1 (Relu)
  * x f32 [1,2,6,6] -> y f32 [1,3,4,4]
  *
- * PIXELS output positions at a time, in row-major order: every tile of output channels takes its sums
- * from the input under the kernel: `tap` points to its first element, the others lie at offsets from
- * that. A sum runs over the kernel in row-major order and, at each tap, over the input channels.
+ * PIXELS output pixels at a time, in row-major order, one register tile of output channels after the other.
+ * `tap` points to the first input under the kernel, `offset` holds the distances of the others. A sum runs
+ * over the kernel in row-major order and, at each tap, over the input channels.
  */
 static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *restrict y)
 {
@@ -191,7 +191,7 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
         const float *tap[PIXELS_4_by8];
 
         for (int j = 0; j < PIXELS_4_by8; j++) {
-            const int p = j < n_pixels ? first + j : first; /* surplus sums are not stored */
+            const int p = j < n_pixels ? first + j : first; /* surplus pixels: their sums are not stored */
             const int top = p / OUT_W, left = p % OUT_W;
 
             tap[j] = &in[top * IN_W + left];

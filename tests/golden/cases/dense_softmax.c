@@ -20,7 +20,7 @@
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -29,7 +29,7 @@
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* As many floats as a vector register of the processor holds, one where there are none. */
+/* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
 #define LANES 16
 #elif defined __AVX__
@@ -42,27 +42,26 @@
 
 #if LANES == 1
 typedef float vector_f32;
-#else /* unaligned: anywhere in an array of floats */
+#else /* unaligned; may alias floats */
 typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 #endif
 #if defined __clang__ && defined __AVX512F__
-#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
 #endif
 
 /* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
 
-/* Matrices of known weights times a vector. The weights of GEMV_PANEL outputs stand side by side, in panels
- * [len, GEMV_PANEL], the last of them as narrow as its outputs allow, a multiple of 4; vectors may read up to
- * GEMV_PANEL - 4 weights beyond it. Outputs are computed GEMV at a time, eight vectors of sums, so that no
- * product waits for the one before it; where GEMV_FEW or less are left, by fewer vectors. */
+/* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last panel is as
+ * narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL - 4 weights beyond it. GEMV
+ * outputs, eight vectors of sums, are computed together, which hides the latency of an addition; GEMV_FEW or
+ * fewer at the end take fewer vectors. */
 enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
 
-/* GEMV outputs may take several panels: vector v stands LANES behind vector v - 1, or in the next one. So many as
- * `before` says stand before the last one, which may be narrower and is always that of the last vectors. Where
- * there are fewer than GEMV_PANELS, vectors have nothing to do: they read the first panel, and what they add
- * up is written over. */
+/* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel. `before`
+ * panels lie before the last one, which may be narrower and always holds the last vectors. If there are fewer
+ * than GEMV_PANELS, the vectors without outputs read the first panel, and their sums are overwritten. */
 enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
 #define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
@@ -71,8 +70,8 @@ enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
-/* To sum[i] is added x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the coming outputs: as many
- * as are returned. sum has room for GEMV. */
+/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how many. sum has
+ * room for GEMV. */
 static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
     const int end = (out_c + 3) / 4 * 4, panel = first / GEMV_PANEL * GEMV_PANEL;
@@ -132,7 +131,7 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
 
-/* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
+/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
     union {
@@ -160,8 +159,7 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
- * a file has many times otherwise. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -171,8 +169,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
- * what stands in an arm of ?:, and no vector code of the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
+ * branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -180,14 +178,14 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* of vectors */
+    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
 
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
 
-/* v between -most and most; NaN becomes one of them. */
+/* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
@@ -198,19 +196,19 @@ INLINE_F32 float limited_f32(float v, float most)
 
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
-/* e^v, off by 1.02 ulp at most. Without a branch, so that loops around it become vector code. */
+/* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
 {
-    const float x = limited_f32(v, 176.0f); /* 2^-254 is 0 at once, not rounded to it, which takes long */
-    /* x = n * log(2) + r, n whole: the last bit of the sum is worth 1, its last bits are those of n + 254. */
+    const float x = limited_f32(v, 176.0f); /* 2^-254 underflows to 0 directly, without a slow rounding */
+    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n + 254. */
     const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
     const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
-    /* e^r = 1 + r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
-    /* 2^n in two factors: a float holds no more than 2^127, and results below 2^-126 are rounded once. */
+    /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
     const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
@@ -250,7 +248,7 @@ static const float dense_softmax_fc_bias[4] = {
 static NOINLINE void region_fc(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 6, OUT_C = 4 };
-    const float *const weight = dense_softmax_fc_weight; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = dense_softmax_fc_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {

@@ -23,7 +23,7 @@
 
 /* --- from runtime/embed/transpose_4x4_f32.h --------------------------------------------------- */
 
-/* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Written out, four rows become four vectors. */
+/* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Unrolled, four rows become four vectors. */
 static inline void transpose_4x4_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
 {
     const float *const a = x, *const b = x + x_step, *const c = x + 2 * x_step, *const d = x + 3 * x_step;
@@ -46,8 +46,8 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
 #if defined __AVX__ && (defined __clang__ || (defined __GNUC__ && __GNUC__ >= 12))
 #define TRANSPOSES_EIGHTS
 
-/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Halves of the rows i and i + 4 are a vector; pairs of these
- * are mixed, and pairs of what comes out are four columns. */
+/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Half rows of i and i + 4 form a vector; pairs of these are
+ * interleaved, and pairs of the results are four columns. */
 static inline void transpose_8x8_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
 {
     typedef float four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
@@ -75,15 +75,15 @@ static inline void transpose_8x8_f32(const float *restrict x, int x_step, float 
 
 /* --- from runtime/embed/transpose_f32.h ------------------------------------------------------- */
 
-/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 8 x 8 where vectors are that
- * long, and of 4 x 4. */
+/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 8 x 8 if vectors are that long,
+ * else 4 x 4. */
 static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step, int rows,
                           int columns)
 {
     const int whole_rows = rows - rows % 4, whole_columns = columns - columns % 4;
 #ifdef TRANSPOSES_EIGHTS
     const int eight_rows = rows - rows % 8, eight_columns = columns - columns % 8;
-    const int strip = rows > 256 ? 16 : 8; /* of more rows, the first cache does not keep a line each */
+    const int strip = rows > 256 ? 16 : 8; /* the L1 cannot keep a cache line for each of more rows */
 
     for (int left = 0; left < eight_columns; left += strip)
         for (int i = 0; i < eight_rows; i += 8)
@@ -103,7 +103,7 @@ static void transpose_f32(const float *restrict x, int x_step, float *restrict y
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -112,7 +112,7 @@ static void transpose_f32(const float *restrict x, int x_step, float *restrict y
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* As many floats as a vector register of the processor holds, one where there are none. */
+/* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
 #define LANES 16
 #elif defined __AVX__
@@ -125,18 +125,18 @@ static void transpose_f32(const float *restrict x, int x_step, float *restrict y
 
 #if LANES == 1
 typedef float vector_f32;
-#else /* unaligned: anywhere in an array of floats */
+#else /* unaligned; may alias floats */
 typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 #endif
 #if defined __clang__ && defined __AVX512F__
-#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
 #endif
 
 /* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
 
-/* The same for rows that have no more than a few times 4 floats. */
+/* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
 #define LANES4 4
 typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_alias));
@@ -147,8 +147,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from runtime/embed/window.h -------------------------------------------------------------- */
 
-/* The taps [window_begin, window_end) of a window that fall inside the input: tap t reads position
- * first + t * step. Where none does, the range is empty. */
+/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate first + t * step.
+ * Empty if there is none. */
 static int window_begin(int first, int step)
 {
     return first < 0 ? (step - 1 - first) / step : 0;
@@ -163,8 +163,8 @@ static int window_end(int first, int step, int n_taps, int len)
 
 /* --- from runtime/embed/once.h ---------------------------------------------------------------- */
 
-/* v is loaded into a register, once: gcc would make a load of each instruction that has it as an operand, and no more
- * than two loads are begun in a cycle. */
+/* Loads v into a register once: gcc would fold a load into each instruction that reads it, and a core begins only
+ * two loads per cycle. */
 #if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
 #define ONCE(v) __asm__("" : "+v"(v));
 #else
@@ -173,9 +173,8 @@ static int window_end(int first, int step, int n_taps, int len)
 
 /* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
 
-/* v, a vector, is to be no less than `least`, and no more than `most`; NaN stays NaN. WHERE_NEGATIVE puts `other` where v is
- * less than 0. KEEP_ORDER: what is stored before is stored first, each vector as soon as it is made; compilers would store
- * all of them at the end, when nothing else is left to do. */
+/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v is less than 0.
+ * KEEP_ORDER keeps each store where it is written; compilers would move all of them to the end of the tile. */
 #if LANES == 1
 #define WHERE(v, is, other) if (is) v = other;
 #else
@@ -184,7 +183,7 @@ static int window_end(int first, int step, int n_taps, int len)
 #endif
 #define WHERE_NEGATIVE(v, other) WHERE(v, v < 0, other)
 #if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
-/* Instructions that take their last operand (the first here) if one is NaN, or both are 0. */
+/* These instructions return their last operand (the first here) if one is NaN, or both are 0. */
 #define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
 #define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
 #elif LANES == 4 && defined __SSE2__ && defined __GNUC__
@@ -234,8 +233,9 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
  * x f32 [1,7,7,4] -> y f32 [1,4,4,4]
  * y lies over a part of x that is read before it is written over.
  *
- * CHUNK channels of a few columns at a time, LANES4 of them at once: each input is read once, and added
- * to all sums whose windows it is under. A sum runs over the kernel in row-major order. */
+ * CHUNK channels of a few columns at a time, in vectors of LANES4. Each input is read once and added to the sums of
+ * all windows over it. A sum runs over the kernel in row-major order.
+ */
 static NOINLINE WIDE void region_dw(const float *x, float *y)
 {
     enum {

@@ -16,7 +16,7 @@
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -25,7 +25,7 @@
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
 
-/* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
+/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
     union {
@@ -53,8 +53,7 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
- * a file has many times otherwise. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -64,8 +63,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
- * what stands in an arm of ?:, and no vector code of the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
+ * branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -73,14 +72,14 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* of vectors */
+    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
 
 /* --- from runtime/embed/limited_magnitude_f32.h ----------------------------------------------- */
 
-/* |v|, but no more than most; NaN becomes most. */
+/* min(|v|, most); NaN becomes most. */
 INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
     const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu), limit = (int32_t)f32_bits(most);
@@ -90,20 +89,20 @@ INLINE_F32 float limited_magnitude_f32(float v, float most)
 
 /* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
 
-/* v / (1 + e^-v), off by 1.75 ulp at most; 0 below -88, in place of results of less than 2^-120. */
+/* v / (1 + e^-v), within 1.75 ulp; 0 for v < -88, where results are below 2^-120. */
 INLINE_F32 float silu_f32(float v)
 {
     const uint32_t is_positive = ~f32_bits(v) & 0x80000000u;
     const float x = f32_of_bits(f32_bits(limited_magnitude_f32(v, 88.0f)) | is_positive); /* -v */
-    /* x = n * log(2) + r, n whole: the last bit of `shifted` is worth 1, its last bits are those of n + 127. */
+    /* x = n * log(2) + r, n an integer. The last bit of `shifted` is worth 1, so its low bits hold n + 127. */
     const float shifted = x * 0x1.715476p+0f + 0x1.8000fep+23f;
     const float n = shifted - 0x1.8000fep+23f, factor = f32_of_bits(f32_bits(shifted) << 23);
     const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
-    /* e^r - 1 = r + r^2 * (1/2 + ...), by pairs of terms that need not wait for each other */
+    /* e^r - 1 = r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
-    /* 1 + factor is exact but from 2^24 on, and below 2^-23 */
+    /* 1 + factor, and what rounding it lost: exact from 2^-23 to 2^24 */
     const float whole = 1.0f + factor, lost = 1.0f - (whole - factor);
 
     return choose_f32(v < -88.0f, 0.0f, v / (whole + (less * factor + lost)));

@@ -26,7 +26,7 @@
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -35,7 +35,7 @@
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* As many floats as a vector register of the processor holds, one where there are none. */
+/* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
 #define LANES 16
 #elif defined __AVX__
@@ -48,18 +48,18 @@
 
 #if LANES == 1
 typedef float vector_f32;
-#else /* unaligned: anywhere in an array of floats */
+#else /* unaligned; may alias floats */
 typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 #endif
 #if defined __clang__ && defined __AVX512F__
-#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
 #endif
 
 /* --- from templates/helpers/vector_max_f32.c.tmpl --------------------------------------------- */
 
-/* The greater of a and b, lane by lane; NaN is kept once it is in a, and taken from b. */
+/* Lane-wise maximum; a NaN in a stays, one in b is taken. */
 static inline WIDE float max_float(float a, float b)
 {
     return b > a || b != b ? b : a;
@@ -67,8 +67,8 @@ static inline WIDE float max_float(float a, float b)
 
 /* --- from runtime/embed/window.h -------------------------------------------------------------- */
 
-/* The taps [window_begin, window_end) of a window that fall inside the input: tap t reads position
- * first + t * step. Where none does, the range is empty. */
+/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate first + t * step.
+ * Empty if there is none. */
 static int window_begin(int first, int step)
 {
     return first < 0 ? (step - 1 - first) / step : 0;
@@ -83,7 +83,7 @@ static int window_end(int first, int step, int n_taps, int len)
 
 /* --- from templates/helpers/vector_rows_f32.c.tmpl -------------------------------------------- */
 
-/* The greatest of n floats `step` apart, lane by lane. */
+/* Lane-wise: the maximum of n floats `step` apart. */
 static inline WIDE float max_rows_float(const float *in, int n, int step)
 {
     float best = *(const float *)in;
@@ -98,7 +98,7 @@ static inline WIDE float max_rows_float(const float *in, int n, int step)
 
 /* --- from templates/helpers/vector_rows_f32.c.tmpl -------------------------------------------- */
 
-/* The sum of n floats `step` apart, lane by lane. */
+/* Lane-wise: the sum of n floats `step` apart. */
 static inline WIDE float sum_rows_float(const float *in, int n, int step)
 {
     float sum = *(const float *)in;
@@ -132,8 +132,10 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
  * x f32 [1,6,6,2] -> y f32 [1,3,3,2]
  * y lies over a part of x that is read before it is written over.
  *
- * Padding does not take part; NaN wins. CHUNK channels of COLUMNS windows at a time: first what
- * is one below the other in each input column is put together, then the columns of each window. */
+ * Maximum over the window. Padding is ignored; NaN wins.
+ *
+ * CHUNK channels of COLUMNS windows at a time: first over the rows of the windows, for each input column; then over
+ * the columns of each window. */
 static NOINLINE WIDE void region_pool1(const float *x, float *y)
 {
     enum {
@@ -191,8 +193,10 @@ static NOINLINE WIDE void region_pool1(const float *x, float *y)
 /* pool2 (AveragePool)
  * x f32 [1,3,3,2] -> y f32 [1,2,2,2]
  *
- * The average under each window. CHUNK channels of COLUMNS windows at a time: first what
- * is one below the other in each input column is put together, then the columns of each window. */
+ * Average over the window.
+ *
+ * CHUNK channels of COLUMNS windows at a time: first over the rows of the windows, for each input column; then over
+ * the columns of each window. */
 static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict y)
 {
     enum {

@@ -27,7 +27,7 @@
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
-/* gcc takes half of the vectors of processors with AVX-512 unless told otherwise. */
+/* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
 #else
@@ -36,7 +36,7 @@
 
 /* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
 
-/* As many floats as a vector register of the processor holds, one where there are none. */
+/* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
 #define LANES 16
 #elif defined __AVX__
@@ -49,27 +49,26 @@
 
 #if LANES == 1
 typedef float vector_f32;
-#else /* unaligned: anywhere in an array of floats */
+#else /* unaligned; may alias floats */
 typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 #endif
 #if defined __clang__ && defined __AVX512F__
-#define WIDE __attribute__((min_vector_width(512))) /* else clang splits vectors into halves */
+#define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
 #endif
 
 /* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
 
-/* Matrices of known weights times a vector. The weights of GEMV_PANEL outputs stand side by side, in panels
- * [len, GEMV_PANEL], the last of them as narrow as its outputs allow, a multiple of 4; vectors may read up to
- * GEMV_PANEL - 4 weights beyond it. Outputs are computed GEMV at a time, eight vectors of sums, so that no
- * product waits for the one before it; where GEMV_FEW or less are left, by fewer vectors. */
+/* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last panel is as
+ * narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL - 4 weights beyond it. GEMV
+ * outputs, eight vectors of sums, are computed together, which hides the latency of an addition; GEMV_FEW or
+ * fewer at the end take fewer vectors. */
 enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
 
-/* GEMV outputs may take several panels: vector v stands LANES behind vector v - 1, or in the next one. So many as
- * `before` says stand before the last one, which may be narrower and is always that of the last vectors. Where
- * there are fewer than GEMV_PANELS, vectors have nothing to do: they read the first panel, and what they add
- * up is written over. */
+/* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel. `before`
+ * panels lie before the last one, which may be narrower and always holds the last vectors. If there are fewer
+ * than GEMV_PANELS, the vectors without outputs read the first panel, and their sums are overwritten. */
 enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
 #define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
@@ -78,8 +77,8 @@ enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
-/* To sum[i] is added x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the coming outputs: as many
- * as are returned. sum has room for GEMV. */
+/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how many. sum has
+ * room for GEMV. */
 static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
     const int end = (out_c + 3) / 4 * 4, panel = first / GEMV_PANEL * GEMV_PANEL;
@@ -139,7 +138,7 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 
 /* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
 
-/* The bits of a float: sign, 8 of the exponent, 23 of the fraction. */
+/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
     union {
@@ -167,8 +166,7 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* Functions of f32 become part of the loops around them wherever those can be vector code; gcc calls what
- * a file has many times otherwise. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -178,8 +176,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b, both computed where vectors are: a compiler that must mind traps makes a branch of
- * what stands in an arm of ?:, and no vector code of the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
+ * branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -187,14 +185,14 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* of vectors */
+    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
 
 /* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
 
-/* v between -most and most; NaN becomes one of them. */
+/* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
@@ -205,7 +203,7 @@ INLINE_F32 float limited_f32(float v, float most)
 
 /* --- from runtime/embed/tanh_f32.h ------------------------------------------------------------ */
 
-/* The hyperbolic tangent, off by 1.5 ulp at most: a series up to 0.55, then 1 - 2 / (1 + e^(2|v|)). */
+/* The hyperbolic tangent, within 1.5 ulp: a polynomial up to 0.55, then 1 - 2 / (1 + e^(2|v|)). */
 INLINE_F32 float tanh_f32(float v)
 {
     const uint32_t sign = f32_bits(v) & 0x80000000u;
@@ -213,7 +211,7 @@ INLINE_F32 float tanh_f32(float v)
     const float p = (((-0x1.9921a2p-8f * square + 0x1.58e518p-6f) * square - 0x1.b91e7ep-5f) * square
                      + 0x1.110ceep-3f) * square - 0x1.55554ap-2f;
     const float near = x + x * square * p;
-    /* e^(2x) as exp_f32.h has it; it fits into floats, 2^n too */
+    /* e^(2x) as in exp_f32; it does not overflow, nor does 2^n */
     const float twice = 2.0f * limited_f32(x, 9.2f);
     const float sum = twice * 0x1.715476p+0f + 0x1.8000fep+23f;
     const float n = sum - 0x1.8000fep+23f;
@@ -261,7 +259,7 @@ static const float rounds_old_weight_2[44] = {
 static NOINLINE void region_MatMul_0(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 2, OUT_C = 4 };
-    const float *const weight = rounds_new_weight; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_new_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -284,7 +282,7 @@ static NOINLINE void region_MatMul_0(const float *restrict x, float *restrict y)
 static NOINLINE void region_MatMul_1(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 4, OUT_C = 4 };
-    const float *const weight = rounds_old_weight_2; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -307,7 +305,7 @@ static NOINLINE void region_MatMul_0_2(const float *restrict x, const float *res
                                        float *restrict y)
 {
     enum { IN_C = 2, OUT_C = 4 };
-    const float *const weight = rounds_new_weight; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_new_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -331,7 +329,7 @@ static NOINLINE void region_MatMul_0_2(const float *restrict x, const float *res
 static NOINLINE void region_MatMul_1_2(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 4, OUT_C = 4 };
-    const float *const weight = rounds_old_weight_2; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -354,7 +352,7 @@ static NOINLINE void region_MatMul_0_3(const float *restrict x, const float *res
                                        float *restrict y)
 {
     enum { IN_C = 2, OUT_C = 4 };
-    const float *const weight = rounds_new_weight; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_new_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -378,7 +376,7 @@ static NOINLINE void region_MatMul_0_3(const float *restrict x, const float *res
 static NOINLINE void region_MatMul_0_4(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 4, OUT_C = 4 };
-    const float *const weight = rounds_old_weight_2; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -400,7 +398,7 @@ static NOINLINE void region_MatMul_0_4(const float *restrict x, float *restrict 
 static NOINLINE void region_MatMul_0_5(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 4, OUT_C = 4 };
-    const float *const weight = rounds_old_weight_2; /* panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {

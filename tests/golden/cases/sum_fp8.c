@@ -18,8 +18,8 @@
 
 /* --- from runtime/embed/sum_of_16_f32.h ------------------------------------------------------- */
 
-/* Halves are added until one number is left. Of the loop gcc makes branches that depend on `half`: where there are
- * vectors, these are written out. */
+/* A tree of additions. gcc turns the loop into branches on `half`, so that it is written out for CPUs with
+ * vectors. */
 static inline float sum_of_16_f32(float sum[16])
 {
 #if defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__)
@@ -38,7 +38,7 @@ static inline float sum_of_16_f32(float sum[16])
 
 /* --- from runtime/embed/row_sum_f32.h --------------------------------------------------------- */
 
-/* The sum of n numbers, in 16 sums side by side: number i in sum i % 16. */
+/* The sum of n floats, in 16 interleaved sums: element i goes to sum i % 16. */
 static float row_sum_f32(const float *x, int n)
 {
     float sum[16] = { 0 };
@@ -54,8 +54,8 @@ static float row_sum_f32(const float *x, int n)
 
 /* --- from templates/helpers/f32_to_minifloat.c.tmpl ------------------------------------------- */
 
-/* The code of f8e4m3 nearest to v, ties to the even one; what is beyond the greatest number becomes
- * that. Subnormals are rounded by an addition: the last place of the sum is theirs. */
+/* v in f8e4m3, rounded to nearest, ties to even; beyond the largest value it becomes that. Subnormals are
+ * rounded by an addition whose last bit is theirs. */
 static uint8_t f32_to_f8e4m3(float v)
 {
     union {
@@ -83,10 +83,10 @@ static uint8_t f32_to_f8e4m3(float v)
 /* --- from templates/helpers/to_f32.c.tmpl ----------------------------------------------------- */
 
 #if defined(__SSE2__) || defined(__ARM_NEON) || defined(__ARM_FEATURE_MVE) || defined(__riscv_vector)
-/* The number of a code of f8e4m3: the magnitude's bits are put where a float has them, and the
- * exponent is set right. A subnormal (exponent 0) becomes a normal number that is too great by the
- * least normal one; it never is a subnormal float, which processors flush or take their time for.
- * Nothing branches, so that compilers can make vectors of it. */
+/* Converts a value of f8e4m3: its magnitude's bits are moved to where a float has them and the exponent is
+ * rebiased. A subnormal value is given a normal exponent, which makes it too large by the least normal value, and
+ * that is subtracted; so no operand is a subnormal float, which CPUs flush or process slowly. Without branches,
+ * so that compilers can vectorise it. */
 static float f8e4m3_to_f32(uint8_t code)
 {
     enum { MANTISSA_BITS = 3, BIAS = 7 };
@@ -105,7 +105,7 @@ static float f8e4m3_to_f32(uint8_t code)
     return v.number;
 }
 #else
-/* The numbers of the codes of f8e4m3. */
+/* The values of f8e4m3. */
 static const float f8e4m3_number[256] = {
     0.0f, 0x1p-9f, 0.00390625f, 0x1.8p-8f, 0.0078125f, 0x1.4p-7f, 0x1.8p-7f, 0x1.cp-7f, 0.015625f,
     0x1.2p-6f, 0x1.4p-6f, 0x1.6p-6f, 0.0234375f, 0x1.ap-6f, 0x1.cp-6f, 0x1.ep-6f, 0.03125f,

@@ -154,7 +154,7 @@ static const char *endings_text(struct ctx *ctx, int images)
                         str_text(&nodes));
 }
 
-static const char layers[] = "A vector has LANES neighbouring pixels";
+static const char layers[] = "Pixel vectors: a vector is LANES neighbouring pixels";
 
 START_TEST(sums_are_finished_before_they_are_stored)
 {

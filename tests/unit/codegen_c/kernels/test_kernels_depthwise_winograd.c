@@ -93,7 +93,7 @@ static const char *network(struct ctx *ctx, const struct layer *layers, int n)
 
 static int n_taken(struct ctx *ctx, const struct generated_case *row)
 {
-    return generated_count(ctx, row, "Winograd's F(2, 3)");
+    return generated_count(ctx, row, "1-D Winograd F(2, 3)");
 }
 
 START_TEST(layers_agree_with_the_reference)

@@ -119,7 +119,7 @@ static const char *endings_text(struct ctx *ctx)
                         str_text(&results), str_text(&constants), str_text(&nodes));
 }
 
-static const char layers[] = "few of them, stay in registers";
+static const char layers[] = "Weight-stationary: the weights of BLOCK channels stay in registers";
 
 START_TEST(sums_go_from_registers_to_y)
 {
