@@ -1,8 +1,8 @@
 /* format_search_scales.c - the rule `search`: for each weight and each value the format and scale of least
  * loss, among those that the user lets it choose from. With a log, what each of them would have
  * lost is written down whatever the rule. */
-#include "quantize/quantize_log.h"
 #include "quantize/format_search.h"
+#include "quantize/quantize_log.h"
 #include "quantize/steps.h"
 
 /* Of the formats to choose from, those that fit; the precision's own if there are none. */

@@ -16,8 +16,8 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/qnn.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/spatial.h"
 
 static int spatial_rank(const struct node *node)

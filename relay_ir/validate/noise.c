@@ -1,8 +1,8 @@
 #include "relay_ir/validate/noise.h"
 
 #include "relay_ir/interpret.h"
-#include "relay_ir/walk.h"
 #include "relay_ir/validate/inputs.h"
+#include "relay_ir/walk.h"
 
 struct noise {
     struct ctx *ctx;

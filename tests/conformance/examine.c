@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "driver/driver.h"
 #include "relay_ir/interpret.h"
-#include "simulate/simulate.h"
 #include "runtime/engine/engine.h"
+#include "simulate/simulate.h"
 #include "tests/conformance/conformance.h"
 
 const char *const stage_names[N_STAGES] = { "import", "passes", "engine", "c", "bits" };

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "quantize/format_search.h"
 #include "quantize/fp8_params.h"
 #include "quantize/qtable.h"
-#include "quantize/format_search.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "codegen_c/plan/pack/pack_exact.h"
 #include "codegen_c/core/plan.h"
+#include "codegen_c/plan/pack/pack_exact.h"
 
 enum { MAX_BLOCKS = 2000 };
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "codegen_c/plan/order/schedule.h"
 #include "codegen_c/core/plan.h"
+#include "codegen_c/plan/order/schedule.h"
 
 enum { MOST = 10000, MOST_OPERANDS = 5 };
 

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/walk.h"
 #include "relay_ir/passes/layout/plan.h"
+#include "relay_ir/walk.h"
 
 /* A value as it lies now. */
 struct lies {

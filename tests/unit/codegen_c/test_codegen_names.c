@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codegen_c/text/names.h"
 #include "codegen_c/plan/reserve.h"
+#include "codegen_c/text/names.h"
 #include "tests/support/run_generated.h"
 
 static const struct {

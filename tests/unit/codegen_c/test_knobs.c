@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen_c/machine/machine.h"
 #include "codegen_c/core/knob.h"
+#include "codegen_c/machine/machine.h"
 #include "codegen_c/select/signature.h"
 #include "relay_ir/region.h"
 #include "tests/support/expect.h"

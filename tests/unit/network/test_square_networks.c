@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "quantize/quantize.h"
-#include "relay_ir/walk.h"
 #include "relay_ir/passes/pipeline.h"
+#include "relay_ir/walk.h"
 #include "tests/support/bits.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"

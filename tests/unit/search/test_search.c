@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "quantize/points.h"
 #include "quantize/format_search.h"
+#include "quantize/points.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

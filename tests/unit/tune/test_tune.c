@@ -14,8 +14,8 @@
 #include "tests/support/run_generated.h"
 #include "tests/support/temp_dir.h"
 #include "tune/extract.h"
-#include "tune/log.h"
 #include "tune/knob_search.h"
+#include "tune/log.h"
 
 static struct ctx *ctx;
 static struct temp_dir dir;

@@ -9,8 +9,8 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
-#include "relay_ir/walk.h"
 #include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/walk.h"
 
 enum { MAX_STEPS = 8, BITS = 30 };
 

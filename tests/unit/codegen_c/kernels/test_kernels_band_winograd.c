@@ -3,8 +3,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "codegen_c/machine/machine.h"
 #include "codegen_c/core/knob.h"
+#include "codegen_c/machine/machine.h"
 #include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codegen_c/machine/machine.h"
 #include "codegen_c/core/knob.h"
+#include "codegen_c/machine/machine.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
 #include "tests/support/kernel_case.h"

@@ -8,8 +8,8 @@
 #include "base/dtype.h"
 #include "base/minifloat.h"
 #include "base/str.h"
-#include "tests/support/run_generated.h"
 #include "tests/support/kernel_case.h"
+#include "tests/support/run_generated.h"
 
 /* %s: the type of the weights. */
 static const struct kernel_case weights_only[] = {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/core/knob.h"
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/machine/machine.h"
-#include "codegen_c/core/knob.h"
 #include "codegen_c/select/signature.h"
 #include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codegen_c/machine/machine.h"
 #include "codegen_c/core/plan.h"
+#include "codegen_c/machine/machine.h"
 #include "relay_ir/interpret.h"
 #include "runtime/engine/generated.h"
 #include "tests/support/executions.h"

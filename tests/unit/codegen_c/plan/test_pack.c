@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c/core/plan.h"
 #include "codegen_c/plan/pack/pack_exact.h"
 #include "codegen_c/plan/pack/pack_search.h"
-#include "codegen_c/core/plan.h"
 
 static unsigned next_random(unsigned *state)
 {

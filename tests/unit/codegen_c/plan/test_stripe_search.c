@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "codegen_c/machine/machine.h"
 #include "codegen_c/core/stripe.h"
+#include "codegen_c/machine/machine.h"
 #include "runtime/engine/generated.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
