@@ -92,9 +92,9 @@ def steps(oracle, found, simulated, precision):
     return None if judged else NOT_JUDGED
 
 
-def loosely(oracle, found, precision):
+def loosely(oracle, found, precision, draws=3):
     """Near ONNX Runtime's f32, where the network bears the precision at all."""
-    deviations = oracle.deviations(precision, 3)
+    deviations = oracle.deviations(precision, draws)
     judged = False
     for k, (outputs, wanted) in enumerate(zip(found, oracle.wanted)):
         for i, (y, w) in enumerate(zip(outputs, wanted)):

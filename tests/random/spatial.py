@@ -170,16 +170,18 @@ def scaled_layer(n):
         n.op("Abs", [y])
 
 
-@piece(3)
+@piece(4)
 def cut_window(n):
     """A convolution that is padded generously, at both ends, and cut behind: causal ones; or cut in front."""
     x = feature_map(n)
     places = range(2, n.values[x].ndim)
     attributes = windows(n, x)
-    attributes["kernel_shape"] = [max(k, n.choice([1, 3])) for k in attributes["kernel_shape"]]
+    attributes["kernel_shape"] = [max(k, n.choice([1, 3, 3])) for k in attributes["kernel_shape"]]
     dilation = [n.choice([1, 1, 2]) for _ in places]
     reach = [(k - 1) * d for k, d in zip(attributes["kernel_shape"], dilation)]
-    attributes.update(dilations=dilation, pads=[n.between(r // 2, r) for r in reach] * 2)
+    attributes.update(dilations=dilation, pads=[r if n.chance(0.6) else n.between(r // 2, r) for r in reach] * 2)
+    if n.chance(0.3):
+        attributes["strides"] = [2] * len(places)
     if n.chance(0.3):
         x = sliced_somehow(n, x, (1, 1, 2), keep=n.chance(0.3))
     y = any_conv(n, x, attributes, keep=n.chance(0.1))
