@@ -71,7 +71,7 @@ def partner(n, x):
     """Another value that goes with x: as it is, turned, viewed, reduced, cut, or a constant."""
     s = n.shape(x)
     kind = n.choice(["same", "constant", "broadcast", "fewer dims", "turned", "reshaped", "cut", "reduced", "self"],
-                    [6, 3, 2, 1, 3, 2, 2, 2, 1])
+                    [6, 3, 2, 2, 3, 2, 2, 2, 1])
     floats = [m for m in n.made if n.is_float(m) and m != x]
     if kind == "same":
         return n.choice([m for m in floats if n.shape(m) == s])
@@ -80,7 +80,9 @@ def partner(n, x):
             return t != s and len(t) <= len(s) and all(a in (1, b) for a, b in zip(t[::-1], s[::-1]))
         return n.choice([m for m in floats if goes(n.shape(m))])
     if kind == "fewer dims":  # without those of 1 in front, which broadcasting adds again
-        other = n.choice([m for m in floats if n.shape(m) == s and len(s) > 1 and s[0] == 1])
+        other = n.choice([m for m in floats + [x] if n.shape(m) == s and len(s) > 1 and s[0] == 1])
+        if n.chance(0.6):  # that nobody else reads
+            other = n.op(n.choice(["Softmax", "LpNormalization"]), [other], axis=-1, keep=False)
         return squeeze(n, other, list(range(next((i for i, d in enumerate(s) if d > 1), len(s) - 1))))
     if kind == "turned":
         other = n.choice([m for m in floats + [x] if sorted(n.shape(m)) == sorted(s) and len(s) >= 2])
