@@ -1,8 +1,7 @@
 /* op.h - the operator table (ops.def) as an enum and as rows.
  *
- * What every operator must have is a column here. What only some have (oneDNN primitive, pattern
- * word) is a sparse table in that phase, indexed by enum op; a hole there is a diagnosis, never a
- * crash. */
+ * Knowledge of a phase (C text, oneDNN primitive, ONNX conversion) is a sparse table in that phase,
+ * indexed by enum op; a hole there is a diagnosis, never a crash. */
 #ifndef RELAY_IR_OP_H
 #define RELAY_IR_OP_H
 
