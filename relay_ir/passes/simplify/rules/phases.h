@@ -1,13 +1,12 @@
-/* phases.h - a transposed convolution as a convolution.
+/* phases.h - polyphase decomposition of a transposed convolution.
  *
- * Positions of y as far apart as the strides are reached through the same taps of the kernel: they
- * are a *phase*, and of each phase y is a convolution of x without strides. All phases together are
- * one convolution with a channel for each channel of y and phase, whose kernel spans the taps of
- * all phases (zeros where a phase has none), and depth_to_space puts its places in between one
- * another. With position o of y and stride s, o + shift = s * q + phase: tap k, d = k * dilation,
- * reads x at q + (phase - shift + pad - d) / s where that is whole. The shift makes the kernel as
- * short as can be, 0 where it makes no difference; what it adds in front is cut off, as is what is
- * too long behind. */
+ * Output positions that are a stride apart use the same taps of the kernel and form a *phase*;
+ * within a phase, y is a convolution of x without strides. All phases become one convolution with a
+ * channel per channel of y and phase; its kernel spans the taps of all phases (zeros where a phase
+ * has none), and depth_to_space interleaves the phases. With output position o and stride s, o +
+ * shift = s * q + phase: tap k, d = k * dilation, reads x at q + (phase - shift + pad - d) / s if
+ * that is an integer. `shift` minimises the kernel, and is 0 if it makes no difference; surplus
+ * positions in front and behind are cut off. */
 #ifndef RELAY_IR_PASSES_SIMPLIFY_RULES_PHASES_H
 #define RELAY_IR_PASSES_SIMPLIFY_RULES_PHASES_H
 
@@ -16,33 +15,35 @@
 
 /* One spatial dim of both forms. */
 struct phase_dim {
-    int64_t k, stride, dil, pad, in, out;  /* transposed */
-    int64_t shift, first, taps, positions; /* convolution: tap 0 reads x at q + first */
+    int64_t k, stride, dil, pad, in, out;  /* transposed convolution */
+    int64_t shift, first, taps, positions; /* convolution without strides: tap 0 reads x at q +
+                                              first */
 };
 
 struct phases {
     int rank;
     struct phase_dim dims[MAX_SPATIAL];
-    int64_t n;                   /* phases */
-    int64_t groups, in_c, out_c; /* in_c and out_c of a group */
+    int64_t n;                   /* number of phases */
+    int64_t groups, in_c, out_c; /* in_c and out_c are per group */
 };
 
-/* Of a transposed convolution whose types are known. False for what is empty, has the channels
- * last, or would have too many weights: strides far beyond the kernel. */
+/* Decomposes a transposed convolution with inferred types. False if it is empty, channels-last, or
+ * would get too many weights (strides far larger than the kernel). */
 bool phases_of(const struct node *node, struct phases *p);
 
-/* The padding of the convolution. */
+/* Padding of the convolution. */
 struct ints phases_padding(const struct phases *p);
 
-/* Channels of the convolution. Those of a group lie side by side, as groups want it: of one group
- * the phases come first, so that depth_to_space moves whole pixels (DCR); of several the channels
- * do (CRD). */
+/* Number of output channels of the convolution. Channels of a group are adjacent. One group:
+ * phase-major, so that depth_to_space moves whole pixels (DCR); several groups: channel-major
+ * (CRD). */
 int64_t phases_channels(const struct phases *p);
-/* ... the channel of y of one of them, and its phase. */
+/* Channel of y, and phase, of a channel of the convolution. */
 int64_t phases_old_channel(const struct phases *p, int64_t channel);
 int64_t phases_phase(const struct phases *p, int64_t channel);
 
-/* Where the tap of a phase at this place of the new kernel is in the old one; -1: nowhere. */
+/* Position in the old kernel of the tap at position `place` of the new one, for a phase; -1:
+ * none. */
 int64_t phases_old_place(const struct phases *p, int64_t phase, int64_t place);
 
 #endif
