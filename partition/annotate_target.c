@@ -120,8 +120,7 @@ static void choose(struct choosing *c)
     }
 }
 
-/* --- what is left ------------------------------------------------------------------------------
- */
+/* --- what is left ----------------------------------------------------------------------------- */
 
 /* Marks free nodes of the target's lost candidates, and free nodes up to REACH steps behind them: a
  * row whose root stands there may begin in what was lost. */
@@ -196,8 +195,7 @@ static void settle(struct choosing *c, const struct target *only)
     }
 }
 
-/* --- the slower --------------------------------------------------------------------------------
- */
+/* --- the slower ------------------------------------------------------------------------------- */
 
 static bool went_to(const struct partition *partition, const struct node *node,
                     const struct target *target)

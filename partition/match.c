@@ -79,8 +79,7 @@ bool search_fail(struct search *s, enum failure failure, const struct goal *goal
     return false;
 }
 
-/* --- conditions ---------------------------------------------------------------------------------
- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static bool type_holds(const struct type_test *test, const struct type *type)
 {
@@ -149,8 +148,7 @@ static bool attrs_hold(struct search *s, const struct goal *goal, const struct n
     return true;
 }
 
-/* --- goals --------------------------------------------------------------------------------------
- */
+/* --- goals ------------------------------------------------------------------------------------ */
 
 static struct goal *push_goal(struct search *s, const struct goal *goal)
 {

@@ -148,8 +148,7 @@ static bool node_field(const struct node *node, const struct value *value, const
     return value_field(value, field, out, why);
 }
 
-/* --- of the whole match -------------------------------------------------------------------------
- */
+/* --- of the whole match ----------------------------------------------------------------------- */
 
 static bool is_inside(const struct match *match, const struct node *node)
 {

@@ -65,8 +65,7 @@ void partition_decide(struct partition *partition, const struct target *target,
     partition->last_decision = decision;
 }
 
-/* --- the runner --------------------------------------------------------------------------------
- */
+/* --- the runner ------------------------------------------------------------------------------- */
 
 struct step {
     struct partition *partition;

@@ -8,8 +8,7 @@
 #include "base/str.h"
 #include "partition/pattern_parse.h"
 
-/* --- of a value ---------------------------------------------------------------------------------
- */
+/* --- of a value ------------------------------------------------------------------------------- */
 
 static void parse_integer(struct pattern_parser *p, int64_t *out)
 {
@@ -181,8 +180,7 @@ void pattern_parse_conditions(struct pattern_parser *p, struct pattern *pattern)
         pattern_expected(p, "a condition behind ':'");
 }
 
-/* --- of an operator -----------------------------------------------------------------------------
- */
+/* --- of an operator --------------------------------------------------------------------------- */
 
 static const struct attr_field *find_field(const struct attr_schema *schema, const char *name)
 {

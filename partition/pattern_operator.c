@@ -7,8 +7,7 @@
 #include "base/str.h"
 #include "partition/pattern_parse.h"
 
-/* --- captures ------------------------------------------------------------------------------------
- */
+/* --- captures --------------------------------------------------------------------------------- */
 
 static bool is_bare_name(const char *name)
 {
@@ -42,8 +41,7 @@ void pattern_set_capture(struct pattern_parser *p, struct pattern *pattern, cons
     names_add(&p->names, name);
 }
 
-/* --- operators -----------------------------------------------------------------------------------
- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 static enum op parse_op_name(struct pattern_parser *p, const char *name, size_t at)
 {
@@ -213,8 +211,7 @@ struct pattern *pattern_parse_op(struct pattern_parser *p, const char *name, siz
     return parse_tuple_get(p, pattern);
 }
 
-/* --- dominates -----------------------------------------------------------------------------------
- */
+/* --- dominates -------------------------------------------------------------------------------- */
 
 /* A path is a single operator at a time: what its inputs are is the matcher's business. */
 static bool is_path(const struct pattern *pattern)

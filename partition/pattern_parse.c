@@ -119,8 +119,7 @@ void pattern_set_args(struct pattern_parser *p, struct pattern *pattern, int n,
         memcpy(pattern->args, args, (size_t)n * sizeof *args);
 }
 
-/* --- steps ---------------------------------------------------------------------------------------
- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static struct pattern *parse_leaf(struct pattern_parser *p, const char *name, size_t at)
 {

@@ -4,8 +4,7 @@
 
 #include "base/str.h"
 
-/* --- what the plug-in asks and gives ------------------------------------------------------------
- */
+/* --- what the plug-in asks and gives ---------------------------------------------------------- */
 
 static struct plugin_call *host_of(const struct relayc_call *call)
 {
@@ -184,8 +183,7 @@ static void add_stream(const struct relayc_call *call, const void *bytes, size_t
     host->n_stream += n;
 }
 
-/* --- what it is shown --------------------------------------------------------------------------
- */
+/* --- what it is shown ------------------------------------------------------------------------- */
 
 static struct plugin_call *call_new(struct arena *arena, const char *target, const char *composite,
                                     int n_parts)

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "relay_ir/macs.h"
 
-/* --- finding -----------------------------------------------------------------------------------*/
+/* --- finding ---------------------------------------------------------------------------------- */
 
 const struct target *targets_find(const struct targets *targets, const char *name)
 {
@@ -33,7 +33,7 @@ const struct composite_row *targets_row(const struct targets *targets, const cha
     return NULL;
 }
 
-/* --- names -------------------------------------------------------------------------------------*/
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* The scope of a match with the lets of its row. A let is evaluated when it is first asked for, and
  * once: definitions that use each other twice would take exponential time otherwise. */
@@ -97,7 +97,7 @@ struct scope composite_scope(struct arena *arena, const struct composite_row *ro
     return (struct scope){ .look_up = look_up, .user = scope };
 }
 
-/* --- acceptance --------------------------------------------------------------------------------*/
+/* --- acceptance ------------------------------------------------------------------------------- */
 
 bool composite_accepts(const struct composite_row *row, const struct match *match,
                        struct arena *arena, const char **found, const char **wanted)
@@ -137,7 +137,7 @@ struct match *composite_rematch(struct ctx *ctx, const struct composite_row *row
     return NULL;
 }
 
-/* --- costs -------------------------------------------------------------------------------------*/
+/* --- costs ------------------------------------------------------------------------------------ */
 
 static double ns_per_mac(const struct target_rates *rates, enum dtype dtype)
 {

@@ -69,7 +69,7 @@ const char *reserved_name(const char *name)
     return is_in(name, keys, COUNT(keys)) ? "a key of all templates" : NULL;
 }
 
-/* --- what a capture is -------------------------------------------------------------------------*/
+/* --- what a capture is ------------------------------------------------------------------------ */
 
 /* The operator that this name captures, OP_COUNT when it is a leaf or several. */
 static enum op captured_op(const struct pattern *pattern, const char *capture, int *steps)
@@ -95,7 +95,7 @@ static int let_index(const struct row_names *names, const char *name)
     return -1;
 }
 
-/* --- one name ----------------------------------------------------------------------------------*/
+/* --- one name --------------------------------------------------------------------------------- */
 
 static const char *safe(const struct row_names *names, const char *text)
 {
@@ -318,7 +318,7 @@ static void check_expression(struct row_names *names, const struct expression *e
     expression_comparisons(expression, see_comparison, names);
 }
 
-/* --- lets --------------------------------------------------------------------------------------*/
+/* --- lets ------------------------------------------------------------------------------------- */
 
 static bool circle(struct row_names *names, int from)
 {

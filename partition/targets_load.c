@@ -40,7 +40,7 @@ static void count_bytes(struct folder *folder, const void *bytes, size_t n)
     folder->crc32 = (uint32_t)crc32_z(folder->crc32, bytes, n);
 }
 
-/* --- files of one folder -----------------------------------------------------------------------*/
+/* --- files of one folder ---------------------------------------------------------------------- */
 
 static const char *read_beneath(void *user, const char *name, const char **reason)
 {
@@ -92,7 +92,7 @@ static bool has_embedded(void *user, const char *name, const char **reason)
     return false;
 }
 
-/* --- one target --------------------------------------------------------------------------------*/
+/* --- one target ------------------------------------------------------------------------------- */
 
 static const struct target_hooks *find_shipped_hooks(const char *target)
 {
@@ -161,7 +161,7 @@ static struct target *load_folder(struct ctx *ctx, const char *path)
     return NULL;
 }
 
-/* --- all targets -------------------------------------------------------------------------------*/
+/* --- all targets ------------------------------------------------------------------------------ */
 
 static int by_text(const void *a, const void *b)
 {
@@ -315,7 +315,7 @@ bool targets_load(struct ctx *ctx, int n_dirs, const char *const *dirs, struct t
     return ok;
 }
 
-/* --- for tests ---------------------------------------------------------------------------------*/
+/* --- for tests -------------------------------------------------------------------------------- */
 
 struct simple_folder {
     const char *(*read_file)(void *user, const char *name);

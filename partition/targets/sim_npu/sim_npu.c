@@ -39,8 +39,7 @@ static uint32_t crc32_of(const uint8_t *bytes, uint32_t n)
     return ~crc;
 }
 
-/* --- numbers -----------------------------------------------------------------------------------
- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static int mantissa_bits(uint32_t format)
 {
@@ -131,8 +130,7 @@ static uint32_t format_bytes(uint32_t format)
     return format == SIM_NPU_F32 ? 4 : 1;
 }
 
-/* --- memory ------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static void fail(struct machine *m, enum sim_npu_result result)
 {
@@ -196,8 +194,7 @@ static void transfer(struct machine *m, const uint32_t *a, int is_load)
     m->counts.cycles += (bytes + 7) / 8;
 }
 
-/* --- the array ---------------------------------------------------------------------------------
- */
+/* --- the array -------------------------------------------------------------------------------- */
 
 struct conv {
     uint32_t x, w, y, formats, batch, in_c, in_h, in_w, out_c, out_h, out_w, kernel_h, kernel_w;
@@ -295,8 +292,7 @@ static void convolve(struct machine *m, const uint32_t *a)
                         ((w_size / (c.out_c ? c.out_c : 1) + ARRAY - 1) / ARRAY);
 }
 
-/* --- the vector unit ---------------------------------------------------------------------------
- */
+/* --- the vector unit -------------------------------------------------------------------------- */
 
 static void count_vector(struct machine *m, uint64_t n)
 {
@@ -488,8 +484,7 @@ static void max_pool(struct machine *m, const uint32_t *a)
     }
 }
 
-/* --- streams -----------------------------------------------------------------------------------
- */
+/* --- streams ---------------------------------------------------------------------------------- */
 
 /* Operands of each command. */
 static const uint8_t n_operands[SIM_NPU_OPCODES] = { 0, 4, 4, 22, 6, 4, 5, 5, 9, 14, 14 };
