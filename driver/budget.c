@@ -83,8 +83,7 @@ static bool fits(const struct budget *budget, const struct need *need)
            (!budget->flash || need->flash <= budget->flash);
 }
 
-/* --- what would make it fit --------------------------------------------------------------------
- */
+/* --- what would make it fit ------------------------------------------------------------------- */
 
 static bool load_random(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
                         struct tensor *inputs)
@@ -231,8 +230,7 @@ static void suggest_changes(struct driver_state *driver)
         diag_help(driver->ctx, "%s", str_text(&text));
 }
 
-/* --- the verdict -------------------------------------------------------------------------------
- */
+/* --- the verdict ------------------------------------------------------------------------------ */
 
 static void note_peak(struct driver_state *driver, const struct codegen_options *options,
                       const struct codegen_result *result)

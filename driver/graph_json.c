@@ -5,8 +5,7 @@
 #include "base/str.h"
 #include "relay_ir/json.h"
 
-/* --- in -----------------------------------------------------------------------------------------
- */
+/* --- in --------------------------------------------------------------------------------------- */
 
 /* What begins with '{' is no ONNX model: as protobuf, that would be a group of field 15. */
 static bool begins_as_json(const struct mapping *file)
@@ -81,8 +80,7 @@ bool check_graph_regions(struct driver_state *driver, struct module *module)
            partition_check_regions(module, targets);
 }
 
-/* --- out ----------------------------------------------------------------------------------------
- */
+/* --- out -------------------------------------------------------------------------------------- */
 
 bool prepare_emit(struct driver_state *driver)
 {

@@ -68,8 +68,7 @@ void precision_check_small(struct driver_state *driver, const struct precision_r
     diag_help(driver->ctx, "compile it without --precision, or give the float model");
 }
 
-/* --- floats where integers were asked for ------------------------------------------------------
- */
+/* --- floats where integers were asked for ----------------------------------------------------- */
 
 /* Whether it computes: not a constant's reader, a view, or a border between floats and codes. */
 static bool computes_in_floats(const struct node *node)
