@@ -46,8 +46,7 @@ static struct value *split_heads(struct onnx_node *node, struct value *x, int64_
     return transpose_to(node, x, &axes, suffix);
 }
 
-/* --- what may be attended -----------------------------------------------------------------------
- */
+/* --- what may be attended --------------------------------------------------------------------- */
 
 static void add_bias(struct attention *a, struct value *bias)
 {
@@ -181,8 +180,7 @@ static bool find_bias(struct attention *a)
     return !a->failed && onnx_ok(a->node);
 }
 
-/* --- products -----------------------------------------------------------------------------------
- */
+/* --- products --------------------------------------------------------------------------------- */
 
 /* Heads of keys and values beside the heads of queries that they serve, so that products repeat
  * them. */
@@ -318,8 +316,7 @@ static bool attend(struct attention *a, struct value *q, struct value *k, struct
                                               y->type.dim[2] * y->type.dim[3] }));
 }
 
-/* --- the operator -------------------------------------------------------------------------------
- */
+/* --- the operator ----------------------------------------------------------------------------- */
 
 static bool check_heads(struct attention *a)
 {

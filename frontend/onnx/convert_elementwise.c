@@ -152,7 +152,7 @@ bool convert_mean(struct onnx_node *node)
     return onnx_output(node, 0, apply2(node, OP_DIVIDE, "", y, n));
 }
 
-/* --- Clip ---------------------------------------------------------------------------------------
+/* --- Clip -------------------------------------------------------------------------------------
  * A bound is a number of opset 6's attributes, or an input that may be absent. */
 struct bound {
     bool given;

@@ -50,7 +50,7 @@ bool convert_grid_sample(struct onnx_node *node)
                                    onnx_input(node, 1)));
 }
 
-/* --- AffineGrid ------------------------------------------------------------------------- */
+/* --- AffineGrid ------------------------------------------------------------------------------- */
 
 /* The places of an undistorted image in homogeneous coordinates, [points, n + 1]: the last spatial
  * dim first, from -1 to 1, then a 1. */
@@ -124,7 +124,7 @@ bool convert_affine_grid(struct onnx_node *node)
     return onnx_output(node, 0, reshape_to(node, y, &shape, ""));
 }
 
-/* --- RoiAlign ------------------------------------------------------------------------- */
+/* --- RoiAlign --------------------------------------------------------------------------------- */
 bool convert_roi_align(struct onnx_node *node)
 {
     static const struct word modes[] = { { "avg", "avg" }, { "max", "max" }, { NULL, NULL } };
@@ -153,7 +153,7 @@ bool convert_roi_align(struct onnx_node *node)
     return onnx_output(node, 0, onnx_build(node, OP_ROI_ALIGN, &attrs, "", 3, inputs));
 }
 
-/* --- Col2Im ------------------------------------------------------------------------- */
+/* --- Col2Im ----------------------------------------------------------------------------------- */
 
 /* Each column element goes to its place in the window: a transposed convolution per channel whose
  * weights, [channels * window, 1, window...], hold a single 1 each. */

@@ -40,9 +40,8 @@ static bool whole_number(struct onnx_node *node, int i, int64_t least, int64_t m
     return true;
 }
 
-/* --- windows ------------------------------------------------------------------------------------
- * w[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size (periodic) or one less (symmetric).
- */
+/* --- windows ----------------------------------------------------------------------------------
+ * w[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size (periodic) or one less (symmetric). */
 static bool cosine_window(struct onnx_node *node, double a, double b, double c)
 {
     bool periodic = onnx_int(node, "periodic", 1) != 0;
@@ -78,7 +77,7 @@ bool convert_blackman_window(struct onnx_node *node)
     return cosine_window(node, 0.42, 0.5, 0.08);
 }
 
-/* --- mel weights --------------------------------------------------------------------------------
+/* --- mel weights ------------------------------------------------------------------------------
  * Triangles over the bins of a spectrogram; corner k of n + 2 lies at an equal step on the mel
  * scale, rounded down to a bin. */
 struct mel {

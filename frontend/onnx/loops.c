@@ -153,8 +153,7 @@ static struct value *stack(struct rounds *r, size_t i, int64_t axis, bool backwa
     return n == 1 ? rows[0] : make(r, OP_CONCATENATE, &attrs, name, n, rows);
 }
 
-/* --- Loop --------------------------------------------------------------------------------------
- */
+/* --- Loop ------------------------------------------------------------------------------------- */
 
 enum { COUNT, CONDITION, FIRST_CARRIED };
 
@@ -263,8 +262,7 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
     return true;
 }
 
-/* --- Scan --------------------------------------------------------------------------------------
- */
+/* --- Scan ------------------------------------------------------------------------------------- */
 
 /* Number i of a list attribute, `missing` where it has none. */
 static int64_t listed(const struct rounds *r, const char *attr, size_t i, int64_t missing)

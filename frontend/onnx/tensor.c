@@ -79,8 +79,7 @@ bool tensor_decode_type(struct ctx *ctx, const struct origin *origin,
     return type_check_size(ctx, origin, out);
 }
 
-/* --- elements of 4 bits ------------------------------------------------------------------------
- */
+/* --- elements of 4 bits ----------------------------------------------------------------------- */
 /* The format stores two of them in a byte, the first one in the low half; an int32_data element is
  * such a byte. relayc has one per byte, i4 sign-extended. */
 
