@@ -36,8 +36,7 @@ static bool parse_options(struct tuner *tuner)
     return ok;
 }
 
-/* --- regions ------------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 static bool has_choices(const struct codegen_region *region)
 {
@@ -111,8 +110,7 @@ static bool collect_regions(struct tuner *tuner, struct module *module)
     return true;
 }
 
-/* --- work ---------------------------------------------------------------------------------------
- */
+/* --- work ------------------------------------------------------------------------------------- */
 
 static struct tune_search search_of(struct tuner *tuner)
 {
@@ -213,8 +211,7 @@ static bool tune_regions(struct tuner *tuner)
     return ok;
 }
 
-/* --- the log and its key ------------------------------------------------------------------------
- */
+/* --- the log and its key ---------------------------------------------------------------------- */
 
 /* As Linux calls the processor; "" where it does not, or where another one runs the code. */
 static const char *cpu_name(struct tuner *tuner)
@@ -263,8 +260,7 @@ static bool open_log(struct tuner *tuner)
     return tuner->file != NULL;
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static void add_json(const struct tuner *tuner)
 {

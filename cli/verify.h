@@ -81,7 +81,7 @@ struct verification {
     const char *peer_version;
 };
 
-/* --- verify_inputs.c --- */
+/* --- verify_inputs.c -------------------------------------------------------------------------- */
 
 /* --input, samples of --data, or made up. Before the passes, for the parameters of the file. */
 bool verify_load_inputs(struct verification *v);
@@ -89,7 +89,7 @@ bool verify_load_inputs(struct verification *v);
 /* After them: what was given, as the parameters are now. */
 bool verify_fit_inputs(struct verification *v);
 
-/* --- verify_layers.c --- */
+/* --- verify_layers.c -------------------------------------------------------------------------- */
 
 struct layer *layer_of(const struct verification *v, const struct value *value);
 
@@ -108,7 +108,7 @@ double layer_tolerance(const struct verification *v, const struct verify_set *se
 bool verify_run_reference(struct verification *v);
 bool verify_run_engine(struct verification *v);
 
-/* --- verify_imported.c --- */
+/* --- verify_imported.c ------------------------------------------------------------------------ */
 
 /* Runs the imported graph on all sets: as it is, and with the reference's values in the places of
  * its own, so that each layer answers for its own error. */
@@ -117,7 +117,7 @@ bool verify_run_imported(struct verification *v);
 /* The numbers that a tensor means (codes times their scale), of `bulk`. */
 double *real_numbers(struct bulk *bulk, const struct tensor *tensor);
 
-/* --- verify_code.c, verify_target.c --- */
+/* --- verify_code.c, verify_target.c ----------------------------------------------------------- */
 
 bool verify_run_generated(struct verification *v);
 
@@ -142,7 +142,7 @@ bool target_run(struct verification *v, struct host_code *code,
 /* Whether the latest error is the linker's, that a program is too big for the machine. */
 bool target_does_not_fit(struct ctx *ctx);
 
-/* --- verify_whole.c --- */
+/* --- verify_whole.c --------------------------------------------------------------------------- */
 
 bool verify_ask_peer(struct verification *v); /* ONNX Runtime, if it was started */
 bool verify_simulate(struct verification *v); /* with --deterministic; before code is generated */
@@ -150,7 +150,7 @@ bool verify_simulate(struct verification *v); /* with --deterministic; before co
 /* Compares the results of all sets, once all have run. */
 void verify_whole(struct verification *v);
 
-/* --- verify_report.c --- */
+/* --- verify_report.c -------------------------------------------------------------------------- */
 
 /* The table; false after errors: where something differs. */
 bool verify_report(struct verification *v);

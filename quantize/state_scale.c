@@ -83,8 +83,7 @@ static bool becomes_result(const struct value *value)
     return false;
 }
 
-/* --- one scale for both ends ------------------------------------------------------------------
- */
+/* --- one scale for both ends ------------------------------------------------------------------ */
 
 /* The result of so many numbers that moves make of the value; NULL = none. */
 static const struct value *result_of(const struct value *value, int64_t n)

@@ -193,7 +193,7 @@ bool interpret_node(struct ctx *ctx, const struct node *node, const struct tenso
     return ok;
 }
 
-/* --- values known at compile time ----------------------------------------------------------- */
+/* --- values known at compile time ------------------------------------------------------------- */
 
 /* No intermediate result of interpret_constant has more elements than this (or max_elements, where
  * that is more): computing a shape must not cost what running the network costs. */

@@ -31,9 +31,7 @@ bool trial_same_key(const struct trial *trial, const struct tune_key *key)
            strcmp(trial->key.runner, key->runner) == 0;
 }
 
-/* --- reading
- * --------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct line {
     struct ctx *ctx;
@@ -208,9 +206,7 @@ const struct trial *tune_log_find(const struct tune_log *log, const struct tune_
     return NULL;
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct tune_file {
     struct ctx *ctx;
@@ -318,9 +314,7 @@ bool tune_file_close(struct tune_file *file)
     return !file || fclose(file->out) == 0 || cannot_write(file);
 }
 
-/* --- applying
- * -------------------------------------------------------------------------------------
- */
+/* --- applying --------------------------------------------------------------------------------- */
 
 static bool is_winner(const struct trial *trial, const char *target)
 {

@@ -51,8 +51,7 @@ static bool find_sections(struct json_parser *parser, const cJSON *root)
     return ok;
 }
 
-/* --- the module ---------------------------------------------------------------------------------
- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 static void unmap(void *source)
 {
@@ -130,8 +129,7 @@ static bool read_module(struct json_parser *parser, const char *dir, const cJSON
     return ok;
 }
 
-/* --- the text -----------------------------------------------------------------------------------
- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static bool text_error(struct json_parser *parser, const char *text, const char *at,
                        const char *message)

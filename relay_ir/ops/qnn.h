@@ -105,7 +105,7 @@ struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale);
  * 2e-6. */
 uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum);
 
-/* --- piecewise linear functions of 16 bits (qnn_pwl.c) -----------------------------------------
+/* --- piecewise linear functions of 16 bits (qnn_pwl.c) ----------------------------------------
  * Greatest error of a segment before rounding, in steps of the result. */
 #define QNN_PWL_ERROR_8 (1.0 / 32)
 #define QNN_PWL_ERROR_16 (1.0 / 8)

@@ -46,7 +46,7 @@ const struct rule *sink_views_rules(int *n);
 /* Removes the node if it is unused, and then the nodes that only it used. */
 void remove_dead(struct node *node);
 
-/* --- for rules ------------------------------------------------------------------------------ */
+/* --- for rules -------------------------------------------------------------------------------- */
 
 /* Adds the origins of `node` to nodes built from here on. */
 void rule_covers(struct rewrite *rewrite, const struct node *node);

@@ -59,8 +59,7 @@ bool reader_checksum(struct reader *reader, unsigned long *checksum)
     return true;
 }
 
-/* --- what is known of the numbers ---------------------------------------------------------------
- */
+/* --- what is known of the numbers ------------------------------------------------------------- */
 
 static const char *vector_key(struct arena *arena, enum dtype dtype, unsigned long checksum,
                               int64_t n)

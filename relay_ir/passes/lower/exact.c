@@ -116,8 +116,7 @@ struct value *behind_bounds(const struct value *value, const struct node *encode
     return read_once(value, reader) ? (struct value *)value : NULL;
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
 /* A chain that is computed for all codes at once: the nodes are built anew on a vector of them. */
 struct chain {

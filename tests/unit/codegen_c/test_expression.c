@@ -362,8 +362,7 @@ START_TEST(conditions_that_exclude_each_other_are_found)
 }
 END_TEST
 
-/* --- random arithmetic against C's --------------------------------------------------------------
- */
+/* --- random arithmetic against C's ------------------------------------------------------------ */
 
 static unsigned next_random(unsigned *seed)
 {

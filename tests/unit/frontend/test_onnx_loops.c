@@ -48,8 +48,7 @@ static void import_fine(void)
     ck_assert_msg(module_verify(module, "import"), "%s", expect_text(ctx));
 }
 
-/* --- Loop --------------------------------------------------------------------------------------
- */
+/* --- Loop ------------------------------------------------------------------------------------- */
 
 static struct builder_outer begin_body(void)
 {
@@ -131,8 +130,7 @@ START_TEST(what_rounds_give_is_stacked)
 }
 END_TEST
 
-/* --- Scan --------------------------------------------------------------------------------------
- */
+/* --- Scan ------------------------------------------------------------------------------------- */
 
 /* Sums of columns of x, from behind where that is said, and each of them, stacked likewise. */
 START_TEST(sequences_are_scanned)
@@ -171,8 +169,7 @@ START_TEST(sequences_are_scanned)
 }
 END_TEST
 
-/* --- refused -----------------------------------------------------------------------------------
- */
+/* --- refused ---------------------------------------------------------------------------------- */
 
 static void body(const char *condition, const char *output)
 {

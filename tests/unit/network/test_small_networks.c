@@ -80,8 +80,7 @@ static struct module *network(struct ctx *ctx, const char *name, const struct pr
                              mode, &source);
 }
 
-/* --- bits ---------------------------------------------------------------------------------------
- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 /* Whole networks, from their inputs of floats or codes to their results, softmax and all. */
 static const char *const nets[] = {
@@ -133,8 +132,7 @@ START_TEST(real_networks_have_the_bits_of_the_simulation)
 }
 END_TEST
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 enum { ALIGNED = 64 }; /* bytes: four blocks at a time that are rounded up to 16 */
 

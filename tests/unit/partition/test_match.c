@@ -432,8 +432,7 @@ START_TEST(constants_have_values)
 }
 END_TEST
 
-/* --- random graphs ------------------------------------------------------------------------------
- */
+/* --- random graphs ---------------------------------------------------------------------------- */
 
 /* Whether `to` can be reached from `from` through nodes that are not in the match first. */
 static bool leaves_and_returns(const struct match *match, const struct node *node, bool *seen)

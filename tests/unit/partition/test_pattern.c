@@ -262,8 +262,7 @@ START_TEST(a_pattern_knows_its_names_and_fields)
 }
 END_TEST
 
-/* --- random trees -------------------------------------------------------------------------------
- */
+/* --- random trees ----------------------------------------------------------------------------- */
 
 struct maker {
     struct ctx *ctx;

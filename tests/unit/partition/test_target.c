@@ -24,7 +24,7 @@ static struct target *parse(const char *json)
     return toy_target_quoted(ctx, json);
 }
 
-/* --- reading -----------------------------------------------------------------------------------*/
+/* --- reading ---------------------------------------------------------------------------------- */
 
 START_TEST(everything_is_read)
 {
@@ -154,7 +154,7 @@ START_TEST(sound_expressions_are_taken)
 }
 END_TEST
 
-/* --- rows of hooks -----------------------------------------------------------------------------*/
+/* --- rows of hooks ---------------------------------------------------------------------------- */
 
 static bool refuse(const struct match *match, struct arena *arena, const char **found,
                    const char **wanted)

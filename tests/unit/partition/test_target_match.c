@@ -342,7 +342,7 @@ START_TEST(the_host_fuses_elementwise_nodes)
 }
 END_TEST
 
-/* --- composite functions -----------------------------------------------------------------------*/
+/* --- composite functions ---------------------------------------------------------------------- */
 
 START_TEST(a_composite_function_matches_its_row_again)
 {

@@ -469,8 +469,7 @@ START_TEST(first_last_and_worst_are_kept)
 }
 END_TEST
 
-/* --- what cannot be ----------------------------------------------------------------------------
- */
+/* --- what cannot be --------------------------------------------------------------------------- */
 
 static const char infinite[] =
     "fn main(%x: (1,2) f32)" RESULT "  const @w : (2,2) f32 = [1, inf, 2, 3]\n"

@@ -396,8 +396,7 @@ START_TEST(deep_nesting_is_refused)
 }
 END_TEST
 
-/* --- the data file ------------------------------------------------------------------------------
- */
+/* --- the data file ---------------------------------------------------------------------------- */
 
 /* 17 floats of 0 in net.bin: their CRC-32 is that of 68 zero bytes. */
 #define BIG(offset, bytes, checksum)                                                               \

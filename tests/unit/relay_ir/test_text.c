@@ -144,8 +144,7 @@ START_TEST(spaces_comments_and_order_are_free)
 }
 END_TEST
 
-/* --- constants by checksum ---------------------------------------------------------------------
- */
+/* --- constants by checksum -------------------------------------------------------------------- */
 
 static const char big[] = "fn main(%x: (20) f32) -> (%y) {\n"
                           "  const @w : (20) f32 = crc32:00000000\n"
@@ -217,8 +216,7 @@ START_TEST(random_bits_of_every_type_survive)
 }
 END_TEST
 
-/* --- the manual --------------------------------------------------------------------------------
- */
+/* --- the manual ------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path)
 {
@@ -266,8 +264,7 @@ START_TEST(the_examples_of_the_manual_are_parsed_and_printed_the_same)
 }
 END_TEST
 
-/* --- errors ------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 #define MAIN "fn main(%x: (2) f32) -> (%y) {\n"
 
@@ -342,8 +339,7 @@ found:
 }
 END_TEST
 
-/* --- mutations ---------------------------------------------------------------------------------
- */
+/* --- mutations -------------------------------------------------------------------------------- */
 
 static unsigned next_random(unsigned *seed)
 {

@@ -35,8 +35,7 @@ static void end(void)
     temp_dir_free(&dir);
 }
 
-/* --- logs ---------------------------------------------------------------------------------------
- */
+/* --- logs ------------------------------------------------------------------------------------- */
 
 static const struct tune_key key = { .target = "x86-64-v3",
                                      .compiler = "cc 12",
@@ -287,8 +286,7 @@ START_TEST(knobs_that_there_are_not_are_told)
 }
 END_TEST
 
-/* --- the search ---------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 /* Two kernels: "a" has tiles and chunks, "b" tiles only. Made-up scores: a sum of what each value
  * costs. */
@@ -409,8 +407,7 @@ START_TEST(nothing_better_is_the_usual_code)
 }
 END_TEST
 
-/* --- regions ------------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 /* A residual that is read before the data, a constant, two results of another region. */
 static const char net[] = "fn main(%r: (4,8) f32, %x: (4,8) f32) -> (%y, %a, %b) {\n"

@@ -289,8 +289,7 @@ struct value *predicate_before_decode(struct rewrite *rewrite, struct node *root
     return decoder && small.scale < 0x1p80 ? known_truth(rewrite, root, decoder) : NULL;
 }
 
-/* --- truth as numbers -------------------------------------------------------------------------
- */
+/* --- truth as numbers ------------------------------------------------------------------------- */
 
 /* encode(cast(bool)) -> where(bool, code of 1, code of 0); quantized to integers or to FP8 */
 struct value *encode_of_bool(struct rewrite *rewrite, struct node *root)

@@ -32,8 +32,7 @@ static struct value *input(const struct node *node, int i)
     return i < node->n_inputs ? node->inputs[i] : NULL;
 }
 
-/* --- integers, or small floats ------------------------------------------------------------------
- */
+/* --- integers, or small floats ---------------------------------------------------------------- */
 
 static void affine_of_small(struct rewrite *rewrite, const struct small *small,
                             struct affine *affine)

@@ -60,8 +60,7 @@ static double greatest_in(const struct value *constant)
     return greatest;
 }
 
-/* --- int8 -------------------------------------------------------------------------------------
- */
+/* --- int8 ------------------------------------------------------------------------------------- */
 
 static struct value *rounded_once(struct rewrite *rewrite, struct value *sums, double unit,
                                   const struct affine *out)

@@ -28,8 +28,7 @@ static enum op forward_op(enum op op)
     }
 }
 
-/* --- finding ----------------------------------------------------------------------------------
- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 /* A constant, or one that is decoded. */
 static bool is_known(const struct value *value)
@@ -121,8 +120,7 @@ static struct value *each_phase(struct rewrite *rewrite, const struct transposed
     return to ? rule_constant_like(rewrite, value, &type, to) : NULL;
 }
 
-/* --- weights ----------------------------------------------------------------------------------
- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
 /* The codes, (in_c, out_c of a group, kernel) -> (channels, in_c of a group, taps). What stands for
  * 0 is the zero point of the channel, whose elements are bytes as the codes are. */
@@ -193,8 +191,7 @@ static struct value *new_weights(struct rewrite *rewrite, const struct transpose
     return rule_build(rewrite, OP_QNN_DEQUANTIZE, &first, 3, inputs);
 }
 
-/* --- the rules --------------------------------------------------------------------------------
- */
+/* --- the rules -------------------------------------------------------------------------------- */
 
 static struct value *convolution(struct rewrite *rewrite, const struct transposed *t)
 {

@@ -122,7 +122,7 @@ START_TEST(product_of_fp8_is_refused)
 }
 END_TEST
 
-/* --- against another decoder --------------------------------------------------------------- */
+/* --- against another decoder ------------------------------------------------------------------ */
 
 static const struct own_format {
     enum dtype dtype;
@@ -208,7 +208,7 @@ START_TEST(reference_agrees_with_a_decoder_of_the_test)
 }
 END_TEST
 
-/* --- text ------------------------------------------------------------------------------------ */
+/* --- text ------------------------------------------------------------------------------------- */
 
 START_TEST(absent_element_types_are_not_written)
 {
@@ -255,7 +255,7 @@ START_TEST(malformed_attributes_are_refused)
 }
 END_TEST
 
-/* --- the engine ------------------------------------------------------------------------------ */
+/* --- the engine ------------------------------------------------------------------------------- */
 
 #define FORM                                                                                       \
     "{strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=1, data_layout=\"NCHW\", "          \
