@@ -62,7 +62,7 @@ void metrics_of(struct arena *arena, const float *x, const float *y, int64_t n,
 void metrics_of_counted(struct arena *arena, const float *x, const float *y, const double *counts,
                         int64_t n, struct metrics_result *out);
 
-/* --- building blocks of losses ---------------------------- */
+/* --- building blocks of losses ---------------------------------------------------------------- */
 
 enum { KLD_BINS = 2048 };
 #define KLD_LEAST 1e-30

@@ -81,11 +81,10 @@ struct quantize_report {
     double loss_before, loss_after; /* BIAS_BY_DATA: loss of the results (outcome.h) */
     bool is_restored;               /* the correction was worse, and was undone */
     int n_smoothed, n_unsmoothed;   /* layer norms smoothed, and not smoothed */
-    double smooth_before,
-        smooth_after;                 /* the loss of the results, as loss_before, and whether it */
-    bool is_roughened;                /* smoothing was worse, and was undone */
+    double smooth_before, smooth_after; /* loss of the results */
+    bool is_roughened;                  /* smoothing was worse, and was undone */
     int n_rounded, n_unrounded;       /* products with weights not rounded to nearest, and others */
-    double round_before, round_after; /* the loss of the results, as loss_before, and whether it */
+    double round_before, round_after; /* loss of the results */
     bool is_unrounded;                /* rounding was worse, and was undone */
     int n_corrected, n_uncorrected;   /* products with corrected bias, and those without channels or
                                          (data-free) with unknown data */

@@ -56,7 +56,7 @@ bool choose_scale_reads(const struct quantization *q, const struct precision *pr
 struct precision precision_with_rule(const struct quantization *q,
                                      const struct precision *precision);
 
-/* --- choose.c: precision of a node --- */
+/* --- choose.c: precision of a node ------------------------------------------------------------ */
 
 /* Checks the user's names. */
 bool choose_check(struct quantization *q);
@@ -72,7 +72,7 @@ const struct precision *precision_of_node(const struct quantization *q, const st
 /* True if the node, with this precision, reads its f32 input quantised. */
 bool reads_small(const struct node *node, int input, const struct precision *precision);
 
-/* --- data_scale.c: scales of computed values --- */
+/* --- data_scale.c: scales of computed values -------------------------------------------------- */
 
 /* real = scale * (q - zero). */
 struct data_scale {
