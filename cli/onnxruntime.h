@@ -7,7 +7,7 @@
 #include "driver/host_code.h"
 #include "measure/worker.h"
 
-/* Starts it on the model operand, with --freeze-input; plain: without graph optimisations. The
+/* Starts it on the model operand, with --freeze; plain: without graph optimisations. The
  * script is written to the folder. option: the requesting option for messages, "--vs onnxruntime".
  * NULL after an error (a missing package, say); else *version is set. */
 struct worker *onnxruntime_start(struct cli *cli, struct host_code *folder, const char *option,

@@ -11,7 +11,7 @@ struct shape_binding {
     int64_t dim[MAX_RANK];
 };
 
-/* A graph input with a fixed value, which becomes a constant (--freeze-input). */
+/* A graph input with a fixed value, which becomes a constant (--freeze). */
 struct frozen_input {
     const char *name;
     int n; /* 1: value of all elements; else the number of elements, row-major */
