@@ -105,7 +105,7 @@ static bool collect_regions(struct tuner *tuner, struct module *module)
     if (tuner->n_regions == 0 && has_option(&cli->driver->args, OPTION_REGIONS))
         return diag_error(
             cli->ctx, DIAG_USAGE, NULL,
-            "--regions: no region that could be tuned has '%s' in its name or signature",
+            "--regions: no tunable region has '%s' in its name or signature",
             str_safe(&cli->ctx->perm, option_text(&cli->driver->args, OPTION_REGIONS, ""), 80));
     return true;
 }
@@ -300,9 +300,10 @@ static void report(const struct tuner *tuner)
         add_json(tuner);
         return;
     }
-    say(cli, "%d of %d better than usual; %s has all trials\n", n_found, tuner->n_regions, path);
+    say(cli, "%d of %d faster than the default; %s has all trials\n", n_found, tuner->n_regions,
+        path);
     if (n_wrong)
-        say(cli, "%d trials gave other outputs: a bug in relayc, or in the compiler\n", n_wrong);
+        say(cli, "%d trials gave different outputs: a bug in relayc or in the compiler\n", n_wrong);
     say(cli, "  next    relayc compile %s --target %s --tune-log %s\n",
         for_shell(cli->driver, cli->driver->args.operands[0]), cli->driver->machine->name,
         for_shell(cli->driver, path));

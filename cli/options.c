@@ -147,7 +147,7 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
     *args = (struct arguments){ .command = COMMAND_COUNT };
     make_tables(longs, letters);
     opterr = 0;
-    optind = 0; /* GNU: start anew, also in a test that parses several lines */
+    optind = 0; /* GNU: start again, also in a test that parses several lines */
     while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         const int short_option = option_of_letter(c);
 

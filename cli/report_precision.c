@@ -53,7 +53,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
 static void report_corrections(struct cli *cli, const struct quantize_report *report)
 {
     const char *why = cli->driver->precision->options.bias == BIAS_DATA_FREE
-                          ? "no batch norm tells of their data"
+                          ? "no batch norm gives the distribution of their data"
                           : "their weights are computed, or a vector";
 
     if (report->n_equalized)

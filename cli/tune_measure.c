@@ -65,8 +65,8 @@ static bool fetch(struct tuner *tuner, struct worker *worker, struct tensor *out
     return bench_fetch_outputs(&tuner->bench, worker, types, outputs);
 }
 
-/* Between the outputs of two codes that add in another order; a code of a small type may be the
- * next. */
+/* Between the outputs of two quantised values that add in another order; a code of a small type may
+ * be the next. */
 static double allowed(const struct tuner *tuner, enum dtype dtype)
 {
     return dtype == DTYPE_F32 || dtype == DTYPE_F64 ? tuner->tolerance

@@ -24,9 +24,9 @@ static bool check_options(struct driver_state *driver)
         enum option_id id;
         const char *name, *help;
     } senseless[] = {
-        { OPTION_SHAPE, "--shape", "a JSON graph has all its shapes" },
-        { OPTION_FREEZE, "--freeze", "it was there before, for the ONNX model" },
-        { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data file lies beside it" },
+        { OPTION_SHAPE, "--shape", "a JSON graph has fixed shapes" },
+        { OPTION_FREEZE, "--freeze", "use it on the ONNX model" },
+        { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data file is next to it" },
     };
     bool ok = true;
 

@@ -84,7 +84,7 @@ bool check_no_regions(struct driver_state *driver, const struct module *module, 
     if (!node)
         return true;
     diag_error(driver->ctx, DIAG_USAGE, NULL,
-               "%s needs a graph that is not divided into regions yet, as this one is", what);
+               "%s needs a graph without regions, and this one has some", what);
     diag_help(driver->ctx, "give the ONNX file, or give the precision to compile --emit json");
     return false;
 }

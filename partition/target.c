@@ -131,7 +131,7 @@ struct match *composite_rematch(struct ctx *ctx, const struct composite_row *row
     diag_error(ctx, DIAG_INTERNAL, result && result->def ? node_origin(result->def) : NULL,
                "%s, made by the pattern of %s, does not match it: %s",
                str_safe(&ctx->perm, composite->name, 64), row->name,
-               why.found ? why.found : "no reason is known");
+               why.found ? why.found : "reason unknown");
     if (why.wanted)
         diag_note(ctx, "wanted: %s", why.wanted);
     return NULL;
@@ -221,7 +221,7 @@ static double row_ns(const struct composite_row *row, const struct match *match,
 
     if (!expression_evaluate(row->cost_ns, &scope, arena, &term, why))
         return -1;
-    *why = "it is no number";
+    *why = "it is not a number";
     if (term.kind == TERM_INT)
         ns = (double)term.integer;
     else if (term.kind == TERM_REAL && isfinite(term.real))

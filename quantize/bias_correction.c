@@ -34,7 +34,7 @@ static bool is_constant(const struct value *value, int depth)
     return true;
 }
 
-/* Weights are constants, or codes behind a cast or dequantize. */
+/* Weights are constants, or quantised values behind a cast or dequantize. */
 static bool has_weights(const struct node *product)
 {
     return is_product(product->op) && is_constant(product->inputs[1], 2) &&

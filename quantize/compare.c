@@ -123,7 +123,7 @@ static bool run_all(struct run *run, const struct calibration_source *source)
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* The f32 constant that became these codes: it had their name. */
+/* The f32 constant that became these quantised values: it had their name. */
 static const struct value *original_of(const struct run *run, const struct value *codes)
 {
     for (const struct value *c = run->reference->constants; c; c = c->next)

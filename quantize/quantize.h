@@ -4,12 +4,12 @@
  *   equalize       cross-layer equalisation: scales move from one layer's weights to the next's
  *   calibrate      float values get CALIBRATED types (relay_ir/type.h), from a table or from data
  *   choose_scale   the rule `auto`: by which rule for scales of data the results lose least
- *   annotate       data that a node reads as small numbers goes through qnn.quantize and
+ *   annotate       data that a node reads as quantised values goes through qnn.quantize and
  *                  qnn.dequantize, weights become codes behind a qnn.dequantize (or cast): the QDQ
  *                  form, still computed in f32: the simulation of the quantised model
  *   correct_bias   what quantisation shifts the mean of an output channel by goes into the bias
  *   realise        fake_quant_to_integer, fold_dequantize and the simplifying passes: integers and
- *                  small floats are what is stored and computed with
+ *                  narrow floats are what is stored and computed with
  *
  * Each step rewrites nodes; there is no state beside the graph. The rules are in
  * docs/guide/quantize.md. */

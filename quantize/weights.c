@@ -165,7 +165,7 @@ static struct value *scales_new(struct value *codes, const float *scales, int64_
     return constant_new(fn, arena_printf(&fn->module->arena, "%s.scale", codes->name), &type, data);
 }
 
-/* A tensor's codes and scales before they are constants of the graph. */
+/* A tensor's quantised values and scales before they are constants of the graph. */
 struct encoding {
     struct number_format format; /* with its bias chosen */
     struct channels channels;    /* that scales belong to */

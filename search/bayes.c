@@ -410,7 +410,7 @@ bool search_bayes(struct search *search, const struct strategy_options *options,
     list_formats(&b);
     if (b.n_formats == 0)
         return diag_error(search->ctx, DIAG_USAGE, NULL,
-                          "--strategy bayes chooses formats of weights, which precision %s has not",
+                          "--strategy bayes chooses formats of weights, which precision %s lacks",
                           precision_name(options->precision.mode));
     measure_layers(&b);
     if (!optimise(&b) || !refine(&b))

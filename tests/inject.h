@@ -3,7 +3,7 @@
 #ifndef TESTS_INJECT_H
 #define TESTS_INJECT_H
 
-/* From now on, counted anew: "memory:17", "memory:17+"; NULL: nothing fails. */
+/* From now on, counted again: "memory:17", "memory:17+"; NULL: nothing fails. */
 void inject_begin(const char *wish);
 
 long inject_allocations(void); /* since then */

@@ -264,7 +264,7 @@ static struct value *softmax(struct attention *a, struct value *x)
         precision =
             wanted > 0 && wanted <= INT32_MAX ? dtype_from_onnx((int32_t)wanted) : DTYPE_NONE;
     if (!dtype_is_float(precision)) {
-        bad_attribute(node, "attribute softmax_precision is %lld, wanted a type of floats",
+        bad_attribute(node, "attribute softmax_precision is %lld, wanted a floating-point type",
                       (long long)wanted);
         return NULL;
     }

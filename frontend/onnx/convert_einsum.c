@@ -143,7 +143,7 @@ static bool parse(struct einsum *e)
         struct term *term = &e->terms[e->n_terms];
 
         if (!comma != (e->n_terms + 1 == node->n_inputs))
-            return bad_equation(node, "it speaks of more or fewer operands than there are");
+            return bad_equation(node, "it has more or fewer operands than the node");
         term->value = onnx_input(node, e->n_terms);
         if (!parse_term(node, at, stop, term->value->type.rank, 0, term))
             return false;

@@ -281,7 +281,7 @@ bool convert_dropout(struct onnx_node *node)
     if (node->opset >= 12 && onnx_input(node, 2) && !onnx_constant_real(node, 2, &training))
         return false;
     if (training != 0) {
-        onnx_unsupported(node, "training_mode asks for training");
+        onnx_unsupported(node, "training_mode is for training");
         diag_help(node->ctx, "export the model for inference");
         return false;
     }

@@ -220,7 +220,7 @@ static bool read_dft(struct onnx_node *node, const struct type *x, int axis, str
     if (onesided && dft->inverse)
         return onnx_unsupported(node, "a one-sided inverse transform");
     if (dft->length < 1)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "there is nothing to transform");
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the signal is empty");
     dft->n_in = x->dim[axis] < dft->length ? x->dim[axis] : dft->length;
     dft->n_out = onesided ? dft->length / 2 + 1 : dft->length;
     return true;

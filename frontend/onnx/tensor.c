@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "payloads are used as they lie in the file, which is little-endian: relayc needs such a host"
+#error "relayc needs a little-endian host: payloads are used as they are in the file"
 #endif
 
 /* The field that holds the elements of a type when they are not in raw_data. */

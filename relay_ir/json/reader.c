@@ -115,7 +115,7 @@ bool json_object(struct json_parser *parser, const struct place *place, const cJ
             if (near)
                 diag_help(parser->ctx, "did you mean \"%s\"?", near);
         } else if (seen >> i & 1) {
-            ok = json_fail(parser, &at, "the key stands here twice");
+            ok = json_fail(parser, &at, "the key is given twice");
         } else {
             seen |= (uint64_t)1 << i;
         }

@@ -1,15 +1,16 @@
-/* qnn_grid_sample.c - qnn.grid_sample: image.grid_sample (grid_sample.c) of codes, at places that
- * are codes as well. Inputs: x, grid, x_zero, grid_scale, grid_zero, all but the first two
- * constants of one number. The result has the type, the scale and the zero point of x.
+/* qnn_grid_sample.c - qnn.grid_sample: image.grid_sample (grid_sample.c) of quantised values, at
+ * coordinates that are quantised values as well. Inputs: x, grid, x_zero, grid_scale, grid_zero,
+ * all but the first two constants of one number. The result has the type, the scale and the zero
+ * point of x.
  *
  * place   the step of the grid is one factor for each dimension, in 2^-32 elements; a place is
- *         rounded to 2^-16, to nearest, halves up, and is a whole number from there on. Nearest:
+ *         rounded to 2^-16, to nearest, ties up, and is a whole number from there on. Nearest:
  *         ties to even, as in floats
  * weight  linear: 10 bits for each dimension. Cubic, in one or two dimensions: with t the part of
  *         the place in 2^-13, and powers of t rounded down, (-3t^3 + 6t^2 - 3t) / 4 and so on, in
  *         2^-15: the sum is 1 whatever was rounded
  * result  saturate(S / 2^bits + x_zero), S the sum of weights times (x - x_zero): exact, to
- * nearest, halves up. Beyond the edges, where zeros are, nothing is added
+ * nearest, ties up. Beyond the edges, where zeros are, nothing is added
  *
  * So a linear result is half a step off, and by 2^-11 of the difference of neighbours for each
  * dimension; besides that the grid is rounded. */
@@ -70,10 +71,10 @@ static bool check_places(struct ctx *ctx, const struct node *node, double grid_s
 {
     if (qnn_grid_sample_takes(node, input_type(node, GRID)->dtype, grid_scale))
         return true;
-    return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                      "%s: wanted are places within %d elements, and no cubic samples in three "
-                      "dimensions",
-                      op_name(node->op), QNN_PLACE_MOST - 8);
+    return diag_error(
+        ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+        "%s: expected coordinates within %d elements, and not cubic in three dimensions",
+        op_name(node->op), QNN_PLACE_MOST - 8);
 }
 
 bool infer_qnn_grid_sample(struct ctx *ctx, struct node *node)
@@ -92,7 +93,7 @@ bool infer_qnn_grid_sample(struct ctx *ctx, struct node *node)
     return true;
 }
 
-/* One spatial dimension of x; begin and end are its edges, as places. */
+/* One spatial dimension of x; begin and end are its edges, as coordinates. */
 struct edges {
     int32_t extent, begin, end;
     int64_t factor;

@@ -1,7 +1,7 @@
 /* qnn_table.c - what goes through a table of 256 entries, one for each code of 8 bits.
  *
  * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
- *              `axis`. Of FP8 (and other small floats of 8 bits) codes are looked up as u8,
+ *              `axis`. Of FP8 (and other narrow floats of 8 bits) codes are looked up as u8,
  *              and the table may be i32. Inputs: x, table, out_scale, out_zero: the latter say what
  *              the table's numbers mean, and are read by nobody here. Codes of 16 bits: qnn_pwl.c
  * qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only differences
@@ -10,7 +10,7 @@
  *
  * The greatest of a line has the power 2^31, so that the sum of a line is never 0; it has 64 bits.
  * The one division of a line rounds down, which is less than 2^-22 of a step of 1/256; the result
- * is rounded to nearest, halves up */
+ * is rounded to nearest, ties up */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool check_8_bits(struct ctx *ctx, const struct node *node)
 
     if (dtype == DTYPE_I8 || dtype == DTYPE_U8)
         return true;
-    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is i8 or u8",
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, expected i8 or u8",
                       op_name(node->op), dtype_name(dtype));
 }
 
@@ -56,7 +56,7 @@ bool infer_qnn_lut(struct ctx *ctx, struct node *node)
     if (table->rank < 1 || table->rank > 2 || table->dim[table->rank - 1] != QNN_CODES ||
         (table->rank == 2 && table->dim[0] != x->dim[*axis]))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "input 1 of %s has shape %s, wanted is 256, or one such row for each of "
+                          "input 1 of %s has shape %s, expected 256, or one such row for each of "
                           "the channels along the axis",
                           op_name(node->op), shape_text(&ctx->perm, table));
     set_scaled_output(node, table->dtype, x, 2, 3, -1);

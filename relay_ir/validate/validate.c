@@ -169,7 +169,7 @@ struct validation *validation_new(struct module *module, const struct validation
     for (int kind = 0; kind < INPUT_KINDS && v->n_samples < wanted; kind++)
         sample_begin(v, module, (enum input_kind)kind);
     if (v->log && validation_is_blind(v))
-        fprintf(v->log, "check-passes: no inputs made up here can be evaluated\n");
+        fprintf(v->log, "check-passes: no generated inputs can be evaluated\n");
     return v;
 }
 
@@ -337,7 +337,7 @@ static bool sample_step(struct validation *v, struct sample *sample, struct modu
     trace_free(&sample->now);
     if (!run(v, sample, module, &sample->now) || sample->now.n_results != sample->before.n_results)
         return diag_error(module->ctx, DIAG_MEANING, NULL,
-                          "after %s the network cannot be evaluated any more", step);
+                          "the network cannot be evaluated after %s", step);
     for (int i = 0; i < sample->now.n_results && ok; i++) {
         ok = is_kept(v, sample, module, i, &sample->before.results[i].tensor, promise, &d) ||
              tell(sample, module, step, i, promise, &d);

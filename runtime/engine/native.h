@@ -1,6 +1,6 @@
-/* native.h - inside the engine: element-wise steps between f32 and small numbers, which oneDNN does
- * not have and the reference evaluators take long for. Results are those of the reference, to the
- * bit. They run over the elements in whatever layout those lie. */
+/* native.h - inside the engine: element-wise steps between f32 and quantised values, which oneDNN
+ * does not have and the reference evaluators take long for. Results are those of the reference, to
+ * the bit. They run over the elements in whatever layout those lie. */
 #ifndef RUNTIME_ENGINE_NATIVE_H
 #define RUNTIME_ENGINE_NATIVE_H
 

@@ -106,8 +106,8 @@ static int64_t shifted_down(int64_t x, int n)
     return x / unit - (x % unit < 0);
 }
 
-/* x * multiplier * 2^(shift - 31): the high product to nearest, halves up; for shift < 0 the rest
- * of the shift again to nearest, halves away from zero. */
+/* x * multiplier * 2^(shift - 31): the high product to nearest, ties up; for shift < 0 the rest of
+ * the shift again to nearest, ties away from zero. */
 static int32_t scaled(int64_t x, int32_t multiplier, int32_t shift)
 {
     const int right = shift < 0 ? -shift : 0, down = 31 - shift - right;

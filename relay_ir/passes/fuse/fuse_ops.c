@@ -85,8 +85,8 @@ static int count_escapes(const struct fusion *fusion, const struct group *group)
     return n;
 }
 
-/* Whether the group gives f32 that another region only decodes: it would rather read the small
- * numbers. Results of the model have to be decoded somewhere. */
+/* Whether the group gives f32 that another region only decodes: it would rather read the quantised
+ * values. Results of the model have to be decoded somewhere. */
 static bool ends_decoded(const struct fusion *fusion, const struct group *group)
 {
     for (int i = 0; i < group->n; i++)
@@ -126,7 +126,7 @@ static struct node *next_member(const struct fusion *fusion, const struct group 
 }
 
 /* Whether the group may compute what its member reads there: an element-wise node of the same
- * shape, in a chain; small numbers are decoded by everyone, whatever their shape, for a decoder
+ * shape, in a chain; quantised values are decoded by everyone, whatever their shape, for a decoder
  * reads no more values than its reader would. */
 static bool may_take(const struct fusion *fusion, const struct group *group,
                      const struct node *member, int input)

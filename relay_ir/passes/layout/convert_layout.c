@@ -9,7 +9,7 @@
  *             operators over everything that takes its dims in any order;
  *          2. layout/choose.c: a minimal cut says who computes how;
  *          3. here: in the order of the graph, each node takes its inputs in its order, its
- *             attributes are turned, its types inferred anew. Transposes and views of the model
+ *             attributes are turned, its types inferred again. Transposes and views of the model
  *             vanish where what they make is there. Values keep their names. */
 #include "relay_ir/passes/pipeline.h"
 

@@ -118,7 +118,7 @@ struct value *behind_bounds(const struct value *value, const struct node *encode
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-/* A chain that is computed for all codes at once: the nodes are built anew on a vector of them. */
+/* A chain that is computed for all codes at once: the nodes are built again on a vector of them. */
 struct chain {
     struct rewrite *rewrite;
     const struct value *leaf;

@@ -23,7 +23,7 @@
 #include "relay_ir/passes/rules.h"
 
 #define QUANTIZE ROOTS(OP_QNN_QUANTIZE)
-#define ENCODE ROOTS(OP_QNN_QUANTIZE, OP_CAST) /* to small floats */
+#define ENCODE ROOTS(OP_QNN_QUANTIZE, OP_CAST) /* to narrow floats */
 
 static const struct rule rules[] = {
     { "move_before_dequantize", move_before_dequantize,

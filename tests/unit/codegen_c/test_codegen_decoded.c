@@ -1,5 +1,6 @@
-/* Convolutions and pools of small numbers as C for PCs has them, and codecs by vectors: the bits of
- * the simulation, on every machine that this one can run; and that the kernel meant takes each. */
+/* Convolutions and pools of quantised values as C for PCs has them, and codecs by vectors: the bits
+ * of the simulation, on every machine that this one can run; and that the kernel meant takes
+ * each. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

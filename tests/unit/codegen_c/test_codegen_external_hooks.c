@@ -114,8 +114,7 @@ START_TEST(what_cannot_be_lowered_is_an_error)
     ck_assert(expect_error(bench.ctx, DIAG_OFFLOAD, "target 'toy' has no composite 'toy.add'"));
     target->name = "tyo";
     bench_generate(&bench, hook_text, targets, WEIGHTS_AUTO, true);
-    ck_assert(
-        expect_error(bench.ctx, DIAG_TARGET_UNKNOWN, "is for target 'toy', which is not known"));
+    ck_assert(expect_error(bench.ctx, DIAG_TARGET_UNKNOWN, "is for target 'toy'"));
     bench_generate(&bench, hook_text, NULL, WEIGHTS_AUTO, true);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* Two small networks on 200 real samples each: what f32 answers is known, and what small numbers
+/* Two small networks on 200 real samples each: what f32 answers is known, and what quantised values
  * may cost. make bench-accuracy has all networks and all samples. */
 #include <check.h>
 #include <stdio.h>

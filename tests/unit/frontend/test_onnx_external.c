@@ -134,7 +134,7 @@ static const struct {
     { "location=sub/link_up/secret", "a symbolic link" },
     { "location=hard", "several hard links" },
     { "location=w.bin/", "" },
-    { "location=w.bin offset=9", "8 bytes at 9 are wanted, the file has 16" },
+    { "location=w.bin offset=9", "8 bytes at 9, the file has 16" },
     { "location=w.bin offset=16", "8 bytes at 16" },
     { "location=w.bin offset=17", "8 bytes at 17" },
     { "location=w.bin offset=18446744073709551615", "8 bytes at 18446744073709551615" },

@@ -1,4 +1,4 @@
-/* Real networks in small numbers: what --deterministic makes has the bits of the simulation on
+/* Real networks in quantised values: what --deterministic makes has the bits of the simulation on
  * every processor, and arenas are a quarter of f32's. RELAYC_TEST_ALL_BUILDS: all networks in all
  * modes. */
 #include <check.h>

@@ -516,7 +516,7 @@ START_TEST(optimises)
     } hooks[] = {
         { rewrites_body, NULL },
         { changes_interface, "has changed the parameters or results of its region npu_a" },
-        { refuses, "target npu cannot optimise its region npu_a, and does not say why" },
+        { refuses, "target npu failed to optimise its region npu_a without a reason" },
         { refuses_with_reason, "no room for npu_a" },
     };
     struct ctx *ctx = ctx_new(NULL);

@@ -366,8 +366,8 @@ END_TEST
 static const struct {
     const char *options, *error;
 } unloadable[] = {
-    { "-DVERSION=7", "it speaks version 7 of the interface, wanted is 1" },
-    { "-DOLD=1", "it does not speak version 1 of the interface" },
+    { "-DVERSION=7", "it implements version 7 of the interface, expected 1" },
+    { "-DOLD=1", "it does not implement version 1 of the interface" },
     { "-DENTRY=other", "it exports no function relayc_plugin_get" },
     { "-DCHECK=missing", "undefined symbol: missing" },
 };

@@ -108,7 +108,7 @@ static const struct {
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': ['x']}"), "scale[0]: found 'x'" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [0]}"), "params[0]: scale 0 is 0" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1], 'zero': [300]}"),
-      "params[0]: zero point 300 is no number of type i8" },
+      "params[0]: zero point 300 is not a number of type i8" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1], 'zero': [0.5]}"),
       "zero[0]: found 0.5, wanted a whole number of 32 bits" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1]}, 'blocks': {}"),
@@ -138,7 +138,7 @@ static const struct {
     { HEAD "], 'producer': '\\\\n'}",
       "producer: found '\\x5Cn', wanted a text whose only escapes" },
     { HEAD "], 'function': 1}", "did you mean \"functions\"?" },
-    { HEAD "], 'functions': []}", "functions: the key stands here twice" },
+    { HEAD "], 'functions': []}", "functions: the key is given twice" },
     { HEAD "]}", "functions: found no function main" },
 
     /* functions */
@@ -151,7 +151,7 @@ static const struct {
     { NAMED("'global_symbol': 'a-b',"),
       "functions[0].global_symbol: found 'a-b', wanted an ident" },
     { NAMED("'global_symbol': '2a',"), "found '2a', wanted an identifier" },
-    { NAMED("'params': [],"), "functions[0].params: the key stands here twice" },
+    { NAMED("'params': [],"), "functions[0].params: the key is given twice" },
     { HEAD "{'name': 'f', 'global_symbol': 's', 'params': [], 'constants': [], 'nodes': [], "
            "'results': []}, {'name': 'main', 'global_symbol': 's', 'params': [], 'constants': [], "
            "'nodes': [], 'results': []}]}",
@@ -236,7 +236,7 @@ static const struct {
     { CLIP("{'a_min': 0, 'a_max': 'Inf'}"), "attributes.a_max: found 'Inf', wanted a number" },
     { CLIP("{'a_min': 0, 'a_max': true}"), "attributes.a_max: found true" },
     { CLIP("{'a_min': 0, 'a_max': 1, 'amin': 1}"), "did you mean \"a_min\"?" },
-    { CLIP("{'a_min': 0, 'a_max': 1, 'a_max': 2}"), "attributes.a_max: the key stands here twice" },
+    { CLIP("{'a_min': 0, 'a_max': 1, 'a_max': 2}"), "attributes.a_max: the key is given twice" },
     { MEAN("{'axis': [0.5], 'keepdims': true}"),
       "functions[0].nodes[0].attributes.axis[0]: found 0.5, wanted a whole number" },
     { MEAN("{'axis': 0, 'keepdims': true}"), "attributes.axis: found 0, wanted a list" },

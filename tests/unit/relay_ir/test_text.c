@@ -315,7 +315,7 @@ static const struct {
     { MAIN "  const @w : (1) f32 = crc32:12\n}\n", "checksum of 8 hexadecimal digits" },
     { MAIN "  const @\"a\\n\" : (1) f32 = [1]\n}\n", "an escape other than \\xNN" },
     { MAIN "  const @\"a : (1) f32 = [1]\n}\n", "the string has no closing quote" },
-    { MAIN "  %y = call f(%x) : (2) f32\n}\n", "there is no function 'f'" },
+    { MAIN "  %y = call f(%x) : (2) f32\n}\n", "unknown function 'f'" },
     { MAIN "  %y = call main(%x) : (2) f32\n}\n", "a function may not call itself" },
     { MAIN "  %y = call f(%x) : (2) f32\n}\nfn f() -> () {\n}\n",
       "the function takes 0 values and gives 0" },

@@ -193,10 +193,10 @@ START_TEST(damaged_lines_are_told_by_number)
         { "{}", "relayc_tune is not 1" },
         { "{\"relayc_tune\":2}", "relayc_tune is not 1" },
         { "{\"relayc_tune\":1}", "there is no text region" },
-        { HEAD "\"verdict\":\"ok\"}", "there is no object knobs" },
+        { HEAD "\"verdict\":\"ok\"}", "missing object knobs" },
         { HEAD "\"knobs\":{\"tile\":3},\"verdict\":\"ok\",\"warm_us\":1,\"usual_warm_us\":1,"
                "\"warm_ratio\":1}",
-          "no text is the value of the knob tile" },
+          "expected a text as the value of the knob tile" },
         { HEAD "\"knobs\":{},\"verdict\":\"fine\"}", "verdict is ok, wrong or failed, not fine" },
         { HEAD "\"knobs\":{},\"verdict\":\"ok\",\"usual_warm_us\":1,\"warm_ratio\":1}",
           "no number of at least 0 called warm_us" },
@@ -281,8 +281,7 @@ START_TEST(knobs_that_there_are_not_are_told)
     log = read_all();
     ck_assert_uint_eq(tune_log_best(ctx, &log, "t").by_signature.n, 0);
     ck_assert_int_eq(ctx->diags.n_warnings, 1);
-    ck_assert_str_eq(ctx->diags.first->message,
-                     "the tuning log names a knob that there is not: 'colour'");
+    ck_assert_str_eq(ctx->diags.first->message, "the tuning log has an unknown knob: 'colour'");
 }
 END_TEST
 

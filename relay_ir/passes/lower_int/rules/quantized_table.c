@@ -220,7 +220,7 @@ static bool evaluate(struct chain *chain, const struct node *node, struct tensor
     return op_row(node->op)->evaluate(ctx, &copy, in, out);
 }
 
-/* The codes that the root makes of every code. */
+/* The quantised values that the root makes of every code. */
 static bool evaluate_all(struct chain *chain, const struct node *root, struct tensor *table)
 {
     for (int i = 0; i < chain->n; i++)

@@ -1,6 +1,6 @@
 /* transposed.c - a transposed convolution between decoders and an encoder becomes a convolution and
- * a depth_to_space (phases.h), so that all there is for convolutions of small numbers is there for
- * it. A channel of y keeps its scale and zero point, in all its phases. */
+ * a depth_to_space (phases.h), so that all there is for convolutions of quantised values is there
+ * for it. A channel of y keeps its scale and zero point, in all its phases. */
 #include <string.h>
 
 #include "relay_ir/ops/exact.h"
@@ -122,8 +122,9 @@ static struct value *each_phase(struct rewrite *rewrite, const struct transposed
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* The codes, (in_c, out_c of a group, kernel) -> (channels, in_c of a group, taps). What stands for
- * 0 is the zero point of the channel, whose elements are bytes as the codes are. */
+/* The quantised values, (in_c, out_c of a group, kernel) -> (channels, in_c of a group, taps). What
+ * stands for 0 is the zero point of the channel, whose elements are bytes as the quantised values
+ * are. */
 static void fill_weights(const struct transposed *t, const struct type *type, const uint8_t *from,
                          const struct tensor *zero, uint8_t *to)
 {
@@ -147,7 +148,7 @@ static void fill_weights(const struct transposed *t, const struct type *type, co
     }
 }
 
-/* The type of the new codes: that of an AFP keeps its codec. */
+/* The type of the new quantised values: that of an AFP keeps its codec. */
 static struct type weight_type(struct rewrite *rewrite, const struct transposed *t)
 {
     const struct type *old = &t->w->inputs[0]->type;

@@ -91,23 +91,22 @@ static const struct op_case rows[] = {
 
 static const struct op_case errors[] = {
     { "nn.conv1d", CONV(""), "f8e4m3[1,1,1] 1; f8e4m3[1,1,1] 1", "",
-      "nn.conv1d of FP8 inputs has no out_dtype, wanted is f32, f16 or bf16" },
+      "nn.conv1d of FP8 inputs has no out_dtype, expected f32, f16 or bf16" },
     { "nn.dense", "{out_dtype=f8e4m3}", "f8e4m3[1,1] 1; f8e4m3[1,1] 1", "",
-      "has the out_dtype f8e4m3, wanted is f32, f16 or bf16" },
+      "has the out_dtype f8e4m3, expected f32, f16 or bf16" },
     { "nn.dense", "{out_dtype=i32}", "f8e4m3[1,1] 1; f8e4m3[1,1] 1", "", "has the out_dtype i32" },
     { "nn.dense", "{out_dtype=f32}", "f8e4m3[1,1] 1; f32[1,1] 1", "",
-      "input 1 of nn.dense is f32, wanted is FP8, as the other input is" },
+      "input 1 of nn.dense is f32, expected FP8, as the other input is" },
     { "nn.matmul", "{transpose_a=false, transpose_b=false}", "f32[1,1] 1; f8e5m2[1,1] 1", "",
-      "nn.matmul of f32 with weights of f8e5m2 has no out_dtype, wanted is f32" },
+      "nn.matmul of f32 with weights of f8e5m2 has no out_dtype, expected f32" },
     { "nn.dense", "{out_dtype=f16}", "f32[1,1] 1; i8[1,1] 1", "",
       "inputs 0 and 1 of nn.dense are f32 and i8" },
     { "nn.dense", "{out_dtype=f16}", "f32[1,1] 1; f4e2m1[1,1] 1", "",
-      "nn.dense of f32 with weights of f4e2m1 has the out_dtype f16, wanted is f32" },
+      "nn.dense of f32 with weights of f4e2m1 has the out_dtype f16, expected f32" },
     { "nn.dense", "{out_dtype=f64}", "f32[1,1] 1; f32[1,1] 1", "",
-      "the inputs of nn.dense are f32 and its out_dtype is f64, wanted is f32 for both" },
-    { "nn.avg_pool1d", POOL("[0,0]", "[1]"), "f8e4m3[1,1,2] 1", "", "wanted is a floating" },
-    { "nn.conv1d", CONV(", out_dtype=i32"), "i8[1,1,1] 1; i8[1,1,1] 1", "",
-      "wanted is a floating" },
+      "the inputs of nn.dense are f32 and its out_dtype is f64, expected f32 for both" },
+    { "nn.avg_pool1d", POOL("[0,0]", "[1]"), "f8e4m3[1,1,2] 1", "", "expected a floating" },
+    { "nn.conv1d", CONV(", out_dtype=i32"), "i8[1,1,1] 1; i8[1,1,1] 1", "", "expected a floating" },
 };
 
 START_TEST(product_of_fp8_is)
