@@ -88,7 +88,7 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
             str_plural(report->n_uncorrected), why);
 }
 
-/* Results that are indices say nothing of scales. */
+/* Results that are indices do not depend on scales. */
 static bool is_decided(const struct quantize_report *report)
 {
     for (int i = 0; i < report->n_rules; i++)

@@ -29,7 +29,8 @@ enum {
  * everything on some inputs, but what computes something else does so on all. */
 #define NOISE_LIMIT 0.2
 
-/* Halves are rounded by every operator of the imported graph, and in f32 after the passes. */
+/* Half-precision values are rounded by every operator of the imported graph, and in f32 after the
+ * passes. */
 #define HALF_STEPS 16
 
 double *real_numbers(struct bulk *bulk, const struct tensor *tensor)

@@ -11,8 +11,8 @@
 
 enum { USUAL_SETS = 3 };
 
-/* Kinds of numbers, by turns. None is symmetric around a value, none constant, none periodic: a
- * transposition, a shift by one, a sum that lacks an element show. */
+/* Kinds of values, used in rotation. None is symmetric around a value, none constant, none
+ * periodic: a transposition, a shift by one, a sum that lacks an element show. */
 enum made_kind { MADE_EVEN, MADE_SKEWED, MADE_SPREAD, MADE_KINDS };
 
 /* unit: 0 .. 1; other: another one. Numbers stay in -1 .. 1, which models expect of their inputs.

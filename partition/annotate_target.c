@@ -4,10 +4,10 @@
  * gives    partition->choice, disjoint; every candidate that was not taken says why (passed_over)
  * method   greedy: candidates by estimated saving (ASSIGN_COST; those of a favourite target first),
  *          or target by target in the user's order (ASSIGN_PRIORITY). One whose nodes are partly
- * gone is void, but a smaller row, or the same one without its optional part, may match what is
- * left: the target looks again there, and what it finds takes part in the next round. Ends when
- * nothing is found, after MAX_ROUNDS at the latest. Each round costs a sort and a look at the nodes
- * around what was lost. */
+ *          gone is void, but a smaller row, or the same one without its optional part, may match
+ *          what is left: the target looks again there, and what it finds takes part in the next
+ *          round. Ends when nothing is found, after MAX_ROUNDS at the latest. Each round costs a
+ *          sort and a look at the nodes around what was lost. */
 #include "partition/partition.h"
 
 #include <stdlib.h>

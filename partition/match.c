@@ -99,8 +99,8 @@ static bool is_single(const struct type *type)
 }
 
 /* Quantised values of fewer than 32 bits that an operator reads beside floats (weights of FP8, i8,
- * f16 beside data of f32), which a target does not expect whose pattern says nothing of types.
- * Operators that are there to read quantised values do not count. */
+ * f16 beside data of f32), which a backend does not expect if its pattern has no types. Operators
+ * that are there to read quantised values do not count. */
 static bool is_code(const struct node *reader, const struct type *type)
 {
     bool beside_floats = false;

@@ -211,7 +211,7 @@ static double rates_ns(const struct target_rates *rates, const struct match *mat
     return ns;
 }
 
-/* What the row's expression says; negative when it says nothing that could be a time: *why. */
+/* What the row's expression says; negative if it is not a valid time: *why. */
 static double row_ns(const struct composite_row *row, const struct match *match,
                      struct arena *arena, const char **why)
 {

@@ -6,7 +6,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* Nobody writes so many; conditions are compared in pairs. */
+/* Far more than anybody writes; conditions are compared in pairs. */
 enum { MAX_LETS = 64, MAX_CONDITIONS = 64 };
 
 static const char *safe(struct loader *loader, const char *text)

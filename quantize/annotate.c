@@ -2,10 +2,10 @@
  *
  * needs    a simplified float graph; CALIBRATED types where scales depend on data
  * gives    a value that a region reads from another one, and reads as quantised values: one
- * qnn.quantize behind the value for all readers that want it alike, and a qnn.dequantize in front
- * of each reader. Weights: quantised values behind a qnn.dequantize. FP8 with scale 1, and formats
- * without a
- *          scale, have a cast instead. The graph still computes in f32: it simulates
+ *          qnn.quantize behind the value for all readers that want it alike, and a qnn.dequantize
+ *          in front of each reader. Weights: quantised values behind a qnn.dequantize. FP8 with
+ *          scale 1, and formats without a scale, have a cast instead. The graph still computes in
+ *          f32: it simulates
  * method   regions are those that fuse_ops would make: what stays inside of one is not rounded */
 #include <float.h>
 #include <math.h>
@@ -28,7 +28,7 @@ struct annotation {
     bool ok;
 };
 
-/* A node of ours, which is none of those that are annotated. */
+/* A node of ours, which is not annotated. */
 static struct value *make(struct annotation *a, enum op op, const union attrs *attrs,
                           const char *name, const struct origin *origin, struct node *before, int n,
                           struct value *const *inputs)

@@ -241,7 +241,7 @@ static void write_log(const struct equalizer *e, const struct equal_pair *pair)
                   least, greatest);
 }
 
-/* A table of the model as it was says nothing of ranges that have moved. */
+/* A table of the original model lacks the ranges that have moved. */
 static bool check_table(const struct quantization *q, int n)
 {
     const struct quantize_options *options = q->options;

@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 enum {
-    LEAST_PART = 4, /* of a name in another one: shorter ones say nothing */
+    LEAST_PART = 4, /* of a name in another one: shorter ones are too common */
     WIDEST = 48,    /* column of names: longer ones stand out */
     MAX_ERRORS = 50 /* rows without a node, each of which is compared with all names */
 };

@@ -1,4 +1,4 @@
-/* compile.c - relayc_compile, and what came of it. */
+/* compile.c - relayc_compile and its results. */
 #include "driver/relayc/context.h"
 
 #include <string.h>

@@ -2,10 +2,10 @@
  * passes and kernels know.
  *
  * method   operator set 25 with the errata of onnx 1.19 to 1.23, for every set that has it: heads
- * of three-dimensional inputs lie side by side (batch, sequence, heads, size), a head of keys and
- * values serves neighbouring heads of queries, the soft cap comes before the bias, and a query that
- * may attend no key gets zeros. onnx 1.18 has its tests otherwise; ONNX Runtime 1.23 and newer does
- * as here.
+ *          of three-dimensional inputs lie side by side (batch, sequence, heads, size), a head of
+ *          keys and values serves neighbouring heads of queries, the soft cap comes before the
+ *          bias, and a query that may attend no key gets zeros. onnx 1.18 has its tests otherwise;
+ *          ONNX Runtime 1.23 and newer does as here.
  *
  * What may be attended is a sum of biases of 0 and -inf: known ones (causal, windows) are
  * constants. */

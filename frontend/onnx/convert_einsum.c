@@ -1,7 +1,7 @@
 /* convert_einsum.c - Einsum as sums, transposes, reshapes and one matmul per pair of operands.
  *
  * method   1. parse the equation into labels per dim; an ellipsis becomes labels of its own,
- * counted from the right
+ *             counted from the right
  *          2. per operand: repeated labels become a diagonal
  *          3. fold the operands from the left: labels of both that nobody needs any more are
  *             contracted by matmul, the others are batches or free dims

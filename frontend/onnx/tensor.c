@@ -289,7 +289,7 @@ static bool bools_are_sound(const struct tensor *tensor)
 }
 
 /* numpy_helper of onnx 1.18 writes one code of FLOAT4E2M1 per byte, against its own format. No file
- * in that format has so many bytes. */
+ * in that format is that large. */
 static bool is_unpacked(const struct type *type, const struct payload *payload)
 {
     const int64_t n = type_elements(type);

@@ -19,7 +19,8 @@
  *                                 t / (2^n * out_scale)) + out_zero)
  * subtract      the same with the second term subtracted
  * div           saturate((a - a_zero) * reciprocal of b's code + out_zero), b of 8 bits:
- * qnn_div_of. A reciprocal has 30 bits, and is rounded to nearest; no division takes part
+ *               qnn_div_of. A reciprocal has 30 bits, and is rounded to nearest; no division takes
+ *               part
  *
  * a, b and the result of these four may be of different types. */
 #include <float.h>

@@ -10,7 +10,7 @@
  *         the place in 2^-13, and powers of t rounded down, (-3t^3 + 6t^2 - 3t) / 4 and so on, in
  *         2^-15: the sum is 1 whatever was rounded
  * result  saturate(S / 2^bits + x_zero), S the sum of weights times (x - x_zero): exact, to
- * nearest, ties up. Beyond the edges, where zeros are, nothing is added
+ *         nearest, ties up. Beyond the edges, where zeros are, nothing is added
  *
  * So a linear result is half a step off, and by 2^-11 of the difference of neighbours for each
  * dimension; besides that the grid is rounded. */

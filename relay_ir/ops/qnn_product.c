@@ -6,7 +6,8 @@
  * are those of the float operators. Of FP8 and other narrow floats: exact.h.
  *
  * method   the zero points are subtracted first, then the float operators' evaluators sum: in
- * double for convolutions (products of at most 2^25 are exact for 2^28 terms), else in integers */
+ *          double for convolutions (products of at most 2^25 are exact for 2^28 terms), else in
+ *          integers */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"

@@ -3,7 +3,7 @@
  *
  * sums      W x and R h of a row exactly, in 32 bits; each times its factor, to nearest multiple of
  *           2^-20, ties up, and added to the bias (and p (.) c); saturated to 32 bits, clipped.
- *           Of small floats in 64 bits; to nearest, ties to even, each saturated to 32 bits as well
+ *           Of narrow floats in 64 bits; to nearest, ties to even, each saturated to 32 bits as well
  * gates     qnn_gate.c: in 2^-15
  * cell      32 bits in 2^-20: (f * c + i * g) to nearest, ties up, saturated
  * hidden    16 bits in 2^-h_bits: the products of gates to nearest, ties up, saturated

@@ -19,8 +19,8 @@ enum {
     MOST_NODES_EVER =
         1000000,       /* that are run, calls written out; more are for the passes to refuse */
     KEPT = 2,          /* traces of each set of inputs: before a step, and after it */
-    NOISE_FACTOR = 16, /* results may be as far apart as so many times their noise; */
-    STEPS_FACTOR = 4   /* where that moves most quantised values, so many times */
+    NOISE_FACTOR = 16, /* results may differ by this multiple of their noise; */
+    STEPS_FACTOR = 4   /* this multiple if noise moves most quantised values */
 };
 #define BIG_NETWORK                                                                                \
     100e6 /* multiply-accumulates and elements, above which one set of inputs is enough */

@@ -94,7 +94,7 @@ struct relayc_call {
     int (*add_array)(const struct relayc_call *call, const char *key,
                      const struct relayc_tensor *tensor, const char *layout);
 
-    /* lower, assemble: so many bytes of working memory besides what relayc counts itself. */
+    /* lower, assemble: adds bytes of working memory to what relayc counts itself. */
     void (*add_scratch)(const struct relayc_call *call, size_t bytes);
 
     /* assemble: the stream goes on with these bytes. */

@@ -1,7 +1,7 @@
 /* fuse_ops.c - groups nodes into region functions, one C function each.
  *
- * needs    views, element-wise nodes and anchors in any order; no dead nodes; decoders of small
- *          numbers (relay_ir/region.h) with one reader each
+ * needs    views, element-wise nodes and anchors in any order; no dead nodes; decoders of quantised
+ *          values (relay_ir/region.h) with one reader each
  * gives    main of calls and reshapes only; regions as pipeline.h promises
  * method   per seed: the longest group of element-wise users out of which one value escapes, then
  *          what only it reads: decoders, and in a chain every element-wise producer */

@@ -284,7 +284,7 @@ static bool drop_transpose(struct conversion *c, struct node *node)
 
 /* What a view reads so that its elements are those of y in the order `made`: its input as that lies
  * now, where the elements follow one another alike, else in the order `wanted`, which does it. Only
- * the order in which x lies counts: that its two candidates agree says nothing of it. */
+ * the order in which x lies counts: agreement of its two candidates proves nothing. */
 static struct value *viewed(struct conversion *c, struct value *x, const struct order *wanted,
                             const struct place *to, const struct order *made, struct node *before)
 {

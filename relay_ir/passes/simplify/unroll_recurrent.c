@@ -4,7 +4,7 @@
  * gives    no nn.rnn, nn.gru and nn.lstm of one step in one direction with constant weights and the
  *          usual activations: dense, split, sigmoid, tanh ... take its place. Others stay
  * method   the equations of ops/rnn_cell.c. Where the state begins with zeros, what it is
- * multiplied by is left out
+ *          multiplied by is left out
  *
  * So is every streaming network written: its caller keeps the state, and a call is a step. What
  * stands in the graph as products has small weights in every precision, and integers in int8. */

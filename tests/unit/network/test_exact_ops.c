@@ -75,10 +75,9 @@ static const struct op_case cases[] = {
     { "qnn.lrn", LRN("3", "3", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "f8e4m3[1,1,1] 48", NULL },
     { "qnn.lrn", LRN("3", "0", "2", "2"), "f8e4m3[1,2,1] 56 184" SAME, "f8e4m3[1,2,1] 40 168",
       NULL },
-    { "qnn.lrn", LRN("3", "-1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "",
-      "expected no negative ones" },
+    { "qnn.lrn", LRN("3", "-1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "", "expected none negative" },
     { "qnn.lrn", LRN("150000000", "1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "",
-      "squares of 150000000 squares are added, expected at most 134217728" },
+      "150000000 squares are added, expected at most 134217728" },
 
     /* 1 and 2, the padding does not count, or does; ties to even: of 16 and 18 it is 16
      */
@@ -375,7 +374,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("operators on small floats, in integers");
+    Suite *suite = suite_create("operators on narrow floats, in integers");
     TCase *tests = tcase_create("all");
     SRunner *runner;
     int failed;

@@ -211,7 +211,7 @@ START_TEST(arenas_are_a_quarter_of_those_of_f32)
             printf("%s, %s, %s%s: %zu of %zu bytes, %.2f %%\n", name, machines_of[m],
                    mode->precision, mode->exact ? " in integers" : "", found, whole,
                    100.0 * (double)found / (double)whole);
-            ck_assert_msg(found <= most, "%s, %s, %s%s: %zu bytes, at most %zu are wanted", name,
+            ck_assert_msg(found <= most, "%s, %s, %s%s: %zu bytes, expected at most %zu", name,
                           machines_of[m], mode->precision, mode->exact ? " in integers" : "", found,
                           most);
         }
@@ -230,8 +230,9 @@ int main(void)
     snprintf(path, sizeof path, "%s/models/kws_dscnn/model.onnx", models());
     model = fopen(path, "rb");
     if (!model) {
-        printf("SKIPPED: no models (set RELAYC_SHARED): bits and arenas of real networks in small "
-               "numbers were NOT tested\n");
+        printf(
+            "SKIPPED: no models (set RELAYC_SHARED): bits and arenas of real networks in quantised "
+            "values were NOT tested\n");
         return EXIT_SUCCESS;
     }
     fclose(model);

@@ -135,7 +135,7 @@ START_TEST(many_scales_are_found_by_checksum)
     ck_assert_str_eq(text_of(again), text);
     ck_assert(type_equal(&again->main->params[0]->type, &type));
     module_free(again);
-    again = module_parse(ctx, text, NULL, true); /* says nothing then */
+    again = module_parse(ctx, text, NULL, true); /* has no effect then */
     ck_assert(again && !again->main->params[0]->type.quant);
     module_free(again);
     ck_assert_ptr_null(module_parse(ctx, text, NULL, false));

@@ -158,8 +158,8 @@ END_TEST
 static const struct {
     const char *text, *message;
 } no_precisions[] = {
-    { "fp9", "there is no precision 'fp9'" },
-    { "", "there is no precision ''" },
+    { "fp9", "unknown precision 'fp9'" },
+    { "", "unknown precision ''" },
     { "fp8=i8", "precision fp8 cannot have the format i8" },
     { "fp8=f8e4m3,f4e2m1", "precision fp8 cannot have the format f4e2m1" },
     { "int8=f8e4m3", "precision int8 cannot have the format f8e4m3" },

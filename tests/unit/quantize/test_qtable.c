@@ -117,7 +117,7 @@ static const struct {
     { "\"n\"f32", "a blank is missing", "" },
     { "\"\" f32", "the name is empty", "" },
     { "n fp9", "t.qtable:1: unknown precision 'fp9'", "did you mean 'fp8'" },
-    { "n mixed", "there is no precision 'mixed'", "fp8" },
+    { "n mixed", "unknown precision 'mixed'", "fp8" },
     { "n fp8 f9", "there is no number format 'f9'", "f8e4m3" },
     { "n fp8 weights=i8", "precision fp8 cannot have the format i8", "" },
     { "n fp8=f8e3m4 weights=f8e4m3", "the formats stand in the mode", "without '='" },
@@ -132,7 +132,7 @@ static const struct {
     { "n fp8 - - - - -", "one field too many: '-'", "a row is" },
     { "n fp8 weights=f8e4m3 f8e4m3 data=f8e4m3", "a second value", "a row is" },
     { "n f32\nn fp8", "t.qtable:2: a second row for 'n', which has one in line 1", "" },
-    { "n \x01\xff", "there is no precision '\\x01\\xFF'", "" },
+    { "n \x01\xff", "unknown precision '\\x01\\xFF'", "" },
 };
 
 START_TEST(wrong_rows_are_errors)
@@ -363,7 +363,7 @@ START_TEST(rows_that_became_one_are_told)
     ck_assert_ptr_eq(qtable_find(&table, node_named("conv_out")), &table.rows[1]);
     ck_assert(expect_warning(
         ctx, DIAG_QTABLE,
-        "t.qtable:1: 'BatchNorm_1' was merged with 'Conv_0', whose row in line 2 holds"));
+        "t.qtable:1: 'BatchNorm_1' was merged with 'Conv_0', whose row in line 2 applies"));
     ctx->diags = (struct diags){ .input_name = "model.onnx" };
     ck_assert(read_text("BatchNorm_1 fp8\nConv_0 fp8\n", &table));
     ck_assert(qtable_check(ctx, &table, graph->main));

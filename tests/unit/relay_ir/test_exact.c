@@ -287,7 +287,7 @@ static const struct operator_case {
       { 4.5, 448, -0.005859375 } },
     { "a : (1,2) f8e5m2 = [0x00, 0x00]; y : () f8e5m2 = [0x00]",
       "qnn.dense(@a, @a, @y, @y) : (1,1) i64",
-      "expected a small float whose numbers fit",
+      "expected a narrow float with at most",
       { 0 } },
     { "a : (1,2) f8e4m3 = [0x00, 0x00]; y : () f8e4m3 = [0x38]",
       "qnn.dense(@a, @a, @z, @y) : (1,1) i64",

@@ -291,7 +291,7 @@ END_TEST
  * costs. */
 struct made_up {
     int n_tries, most_tries; /* then there is no time left; 0 = never */
-    bool many;               /* so many values that not all combinations are tried */
+    bool many;               /* too many values, so that not all combinations are tried */
     double b;                /* what kernel b costs */
 };
 

@@ -56,7 +56,7 @@ static int output_axis(const struct node *node)
 /* --- finding ---------------------------------------------------------------------------------- */
 
 /* One step back from `value`, which `step` is filled with; the value that it goes on with, or NULL
- * where it is none of those that integers can do. */
+ * where it has no integer form. */
 static struct value *step_back(struct rewrite *rewrite, const struct value *value,
                                struct step *step)
 {

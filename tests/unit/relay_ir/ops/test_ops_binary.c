@@ -88,7 +88,7 @@ static const struct op_case errors[] = {
     { "add", "", "f32[0]; f32[3] 1", "", "add: shapes 0 and 3 do not broadcast" },
     { "add", "", "f32[2] 1; f64[2] 1", "", "inputs 0 and 1 of add are f32 and f64" },
     { "add", "", "bool[2] 1; bool[2] 1", "", "input 0 of add is bool" },
-    { "add", "", "f32[2] 1", "", "add has 1 inputs, 2 are wanted" },
+    { "add", "", "f32[2] 1", "", "add has 1 inputs, expected 2" },
     { "add", "", "f32[2] 1; _", "", "input 1 of add is missing" },
     { "bitwise_and", "", "f32[2] 1; f32[2] 1", "", "expected an integer type" },
     { "left_shift", "", "f32[2] 1; f32[2] 1", "", "expected an integer type" },

@@ -125,7 +125,7 @@ static const struct op_case one_hots[] = {
     { "one_hot", "{axis=0, depth=2}", "f32[] 1; bool[2] 0 1", "bool[2] 0 1", NULL },
     { "one_hot", "{axis=0, depth=0}", "i64[2] 1; f32[2] 0 1", "f32[0,2]", NULL },
     { "one_hot", "{axis=0, depth=-1}", "i64[2] 1; f32[2] 0 1", "", "depth -1, expected 0 or more" },
-    { "one_hot", "{axis=0, depth=2}", "i64[2] 1; f32[3] 0 1 2", "", "3 values, wanted are" },
+    { "one_hot", "{axis=0, depth=2}", "i64[2] 1; f32[3] 0 1 2", "", "3 values, expected two" },
     { "one_hot", "{axis=2, depth=2}", "i64[2] 1; f32[2] 0 1", "", "axis 2 is out of range" },
     { "one_hot", "{axis=0, depth=2}", "bool[2] 1; f32[2] 0 1", "", "input 0 of one_hot is bool" },
     { "one_hot", "{axis=0, depth=9223372036854775807}", "i64[2] 1; f32[2] 0 1", "", "is too big" },

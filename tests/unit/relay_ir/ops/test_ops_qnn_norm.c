@@ -59,7 +59,7 @@ static const struct op_case cases[] = {
     /* d = 2 is 1.0; 1 / (1 + 3 * 1 / 3)^1 is 0.5 */
     { "qnn.lrn", LRN("3", "3", "1", "1"), "i8[1,1,1] 5" TENTHS, "i8[1,1,1] 6", NULL },
     { "qnn.lrn", LRN("3", "0", "2", "2"), "i8[1,2,1] 5 -1" TENTHS, "i8[1,2,1] 3 -4", NULL },
-    { "qnn.lrn", LRN("3", "-1", "1", "1"), "i8[1,1,1] 5" TENTHS, "", "expected no negative ones" },
+    { "qnn.lrn", LRN("3", "-1", "1", "1"), "i8[1,1,1] 5" TENTHS, "", "expected none negative" },
     { "qnn.lrn", LRN("3", "3", "1", "1"), "i16[1,1,1] 5; f32[] 0.5; i16[] 3; f32[] 0.1; i8[] 1",
       "i8[1,1,1] 6", NULL },
     { "qnn.lrn", LRN("3", "1", "1", "1"), "f32[1,1,1] 5; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",

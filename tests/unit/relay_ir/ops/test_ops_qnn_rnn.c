@@ -69,7 +69,7 @@ static const struct op_case cases[] = {
     { "qnn.rnn", FORM("1", "", ""),
       "f8e4m3[1,1,1] 56; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; i8[1,1,1] 64; f32[] 1; "
       "f8e4m3[1,1,1] 68; f32[] 1",
-      ";", "input 5 of qnn.rnn is i8, expected a small float" },
+      ";", "input 5 of qnn.rnn is i8, expected a narrow float" },
     { "qnn.rnn", FORM("1", "", ""), "f32[1,1,1] 3" HALVES W1, ";", "expected i8, u8, i16 or u16" },
     { "qnn.rnn", FORM("1", "", ""),
       "i8[1,1,1] 3" HALVES "; u8[1,1,1] 2; f32[] 1; i8[1,1,1] 2; f32[] 1", ";",
@@ -80,7 +80,7 @@ static const struct op_case cases[] = {
       "i8[1,1,1] 3" HALVES "; i8[1,1,1] 2; f32[2] 1; i8[1,1,1] 2; f32[] 1", ";",
       "input 6 of qnn.rnn has shape 2, expected one number" },
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; _; _; f32[] 1", ";",
-      "of inputs 11 and 12 is missing" },
+      "one of inputs 11 and 12 is missing" },
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; _; _; _; _; i8[1,1,1] 3", ";",
       "the scale or zero point of initial_h is missing" },
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; _; i32[1] 2", ";",
