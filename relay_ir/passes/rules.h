@@ -76,8 +76,8 @@ RULE(exact_normalize)
 RULE(exact_product)
 
 /* transposed.c */
-RULE(exact_transpose_in_phases)
-RULE(transpose_in_phases)
+RULE(exact_polyphase)
+RULE(transposed_conv_to_polyphase)
 
 /* compare.c */
 RULE(compare_before_decode)
