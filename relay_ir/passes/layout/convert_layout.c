@@ -5,7 +5,7 @@
  * gives    spatial operators with data_layout, out_layout, layout "NHWC" (docs/design/layout.md),
  *          as few transposes as possible, in front of whom they serve; constants in the order that
  *          is read
- * method   1. layout/places.c: which dim of each value is the channels, followed from the spatial
+ * method   1. layout/channel_axis.c: which dim of each value is the channels, followed from the spatial
  *             operators over everything that takes its dims in any order;
  *          2. layout/choose.c: a minimal cut says who computes how;
  *          3. here: in the order of the graph, each node takes its inputs in its order, its
@@ -74,7 +74,7 @@ static struct value *reshaped(struct conversion *c, struct value *x, const struc
 static const char *turned_name(const struct conversion *c, const struct value *value,
                                const struct order *order)
 {
-    const struct place *place = &c->plan.places[value->id];
+    const struct channel_axis *place = &c->plan.places[value->id];
     const struct order as_is = order_as_is(place->type.rank);
     const bool turned = !order_equal(order, &as_is, place->type.rank);
     const struct order *other = turned ? order : &c->lies[value->id].order;
@@ -99,7 +99,7 @@ static void give_name(struct conversion *c, struct value *value, struct value *c
 static struct value *in_order(struct conversion *c, struct value *value, const struct order *order,
                               struct node *before)
 {
-    const struct place *place = &c->plan.places[value->id];
+    const struct channel_axis *place = &c->plan.places[value->id];
     const struct lies *lies = &c->lies[value->id];
     const struct type type = order_type(&place->type, order);
     const struct order as_is = order_as_is(type.rank);
@@ -286,9 +286,10 @@ static bool drop_transpose(struct conversion *c, struct node *node)
  * now, where the elements follow one another alike, else in the order `wanted`, which does it. Only
  * the order in which x lies counts: agreement of its two candidates proves nothing. */
 static struct value *viewed(struct conversion *c, struct value *x, const struct order *wanted,
-                            const struct place *to, const struct order *made, struct node *before)
+                            const struct channel_axis *to, const struct order *made,
+                            struct node *before)
 {
-    const struct place *from = &c->plan.places[x->id];
+    const struct channel_axis *from = &c->plan.places[x->id];
 
     if (to->known && order_same_elements(&from->type, &c->lies[x->id].order, &to->type, made))
         return c->lies[x->id].value;
@@ -302,7 +303,7 @@ static bool turn_view(struct conversion *c, struct node *node)
 {
     const struct role *role = role_of(c, node);
     struct value *x = node->inputs[0], *y = node->outputs[0], *view;
-    const struct place *from = &c->plan.places[x->id], *to = &c->plan.places[y->id];
+    const struct channel_axis *from = &c->plan.places[x->id], *to = &c->plan.places[y->id];
     struct order order = from->order[role->in_last], made = to->order[role->out_last];
     struct lies *lies = &c->lies[y->id];
     union attrs attrs = { .shape = { .shape = { 0 } } };
@@ -362,7 +363,7 @@ static bool turn_weight(void *user, struct node *dense)
 
 static bool turn_flattening(struct conversion *c, struct node *node)
 {
-    const struct place *from = &c->plan.places[node->inputs[0]->id];
+    const struct channel_axis *from = &c->plan.places[node->inputs[0]->id];
     struct flattened flat = { c->fn, from->type, from->order[role_of(c, node)->in_last] };
 
     return plan_dense_readers(node->outputs[0], turn_weight, &flat) && turn_view(c, node);
@@ -408,11 +409,11 @@ bool pass_convert_layout(struct module *module)
 
     function_number(fn);
     n_values = fn->n_values;
-    c.plan.places = arena_array(scratch, struct place, n_values);
+    c.plan.places = arena_array(scratch, struct channel_axis, n_values);
     c.plan.roles = arena_array(scratch, struct role, fn->n_nodes);
     c.lies = arena_array(scratch, struct lies, n_values);
     c.copies = arena_array(scratch, struct copy *, n_values);
-    plan_places(&c.plan);
+    plan_channel_axes(&c.plan);
     if (!c.plan.any)
         return true;
     plan_choose(&c.plan);

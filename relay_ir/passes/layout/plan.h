@@ -6,7 +6,7 @@
 
 /* The two orders that a value may have: [0] channels first, [1] channels last, whatever the order
  * of dims in the graph (models exported with transposes around convolutions have both kinds). */
-struct place {
+struct channel_axis {
     bool known;       /* connected to a spatial operator; else the order is fixed */
     struct type type; /* as in the graph */
     const char *name; /* name in the model */
@@ -27,14 +27,14 @@ struct role {
 struct plan {
     struct function *fn;
     struct arena *scratch;
-    struct place *places; /* by value id */
-    struct role *roles;   /* by node id */
-    bool any;             /* there is a choice */
+    struct channel_axis *axes; /* by value id */
+    struct role *roles;        /* by node id */
+    bool any;                  /* there is a choice */
 };
 
 /* Propagates channel axes from the spatial operators through operators that accept any order,
- * transposes and views (places.c). */
-void plan_places(struct plan *plan);
+ * transposes and views (channel_axis.c). */
+void plan_channel_axes(struct plan *plan);
 
 /* Decides in_last and out_last of all roles, by a minimum cut (choose.c). */
 void plan_choose(struct plan *plan);
