@@ -11,10 +11,10 @@ bool grid_sample_shape(struct ctx *ctx, struct node *node);
 /* --- quantised values (qnn_grid_sample.c) ----------------------------------------------------- */
 
 /* Coordinates are fixed point: 16 fractional bits, magnitude up to 2^13. */
-enum { QNN_PLACE_BITS = 16, QNN_PLACE_MOST = 1 << 13 };
+enum { QNN_COORDINATE_BITS = 16, QNN_COORDINATE_MOST = 1 << 13 };
 
 /* A quantisation step of the grid, in units of 2^-32 elements of a dimension of this extent. */
-int64_t qnn_place_factor(bool align_corners, int64_t extent, double grid_scale);
+int64_t qnn_coordinate_factor(bool align_corners, int64_t extent, double grid_scale);
 
 /* True if all coordinates of such a grid fit into 13 bits and the method has integer weights (no
  * cubic in three dimensions). node may be the float or the quantised operator. */

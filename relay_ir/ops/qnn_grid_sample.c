@@ -27,9 +27,9 @@
 #include "relay_ir/ops/spatial.h"
 
 enum { X, GRID, X_ZERO, GRID_SCALE, GRID_ZERO };
-enum { MOST_TAPS = 4, LINEAR_BITS = 10, CUBIC_BITS = 15, ONE = 1 << QNN_PLACE_BITS };
+enum { MOST_TAPS = 4, LINEAR_BITS = 10, CUBIC_BITS = 15, ONE = 1 << QNN_COORDINATE_BITS };
 
-int64_t qnn_place_factor(bool align_corners, int64_t extent, double grid_scale)
+int64_t qnn_coordinate_factor(bool align_corners, int64_t extent, double grid_scale)
 {
     return (int64_t)rint(ldexp(grid_scale * (double)(align_corners ? extent - 1 : extent), 31));
 }
@@ -62,7 +62,7 @@ bool qnn_grid_sample_takes(const struct node *node, enum dtype grid, double grid
     if (is_method(node, "cubic") && x->rank > 4)
         return false;
     for (int i = 2; i < x->rank; i++)
-        if (!((double)x->dim[i] * (1 + steps * grid_scale) / 2 < QNN_PLACE_MOST - 8))
+        if (!((double)x->dim[i] * (1 + steps * grid_scale) / 2 < QNN_COORDINATE_MOST - 8))
             return false;
     return true;
 }
@@ -74,7 +74,7 @@ static bool check_places(struct ctx *ctx, const struct node *node, double grid_s
     return diag_error(
         ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
         "%s: expected coordinates within %d elements, and not cubic in three dimensions",
-        op_name(node->op), QNN_PLACE_MOST - 8);
+        op_name(node->op), QNN_COORDINATE_MOST - 8);
 }
 
 bool infer_qnn_grid_sample(struct ctx *ctx, struct node *node)
@@ -153,19 +153,19 @@ static struct taps taps_of(const struct node *node, const struct edges *edges, i
                               : is_method(node, "linear")         ? 2
                                                                   : 4 };
     int32_t place = (int32_t)shifted_to_nearest(steps * edges->factor + last * ((int64_t)1 << 31),
-                                                32 - QNN_PLACE_BITS);
+                                                32 - QNN_COORDINATE_BITS);
     int32_t whole;
 
     if (taps.n == 1)
         place =
             (int32_t)(shifted_to_nearest(place - 1 + (shifted_to_nearest(place - ONE / 2, 16) & 1),
-                                         QNN_PLACE_BITS) *
+                                         QNN_COORDINATE_BITS) *
                       ONE);
     if (strcmp(padding, "border") == 0 && (place < edges->begin || place > edges->end))
         place = place < edges->begin ? 0 : last * ONE;
     if (strcmp(padding, "reflection") == 0 && (place < edges->begin || place > edges->end))
         place = mirrored(edges, place);
-    whole = (int32_t)shifted_to_nearest(place - ONE / 2, QNN_PLACE_BITS); /* rounded down */
+    whole = (int32_t)shifted_to_nearest(place - ONE / 2, QNN_COORDINATE_BITS); /* rounded down */
     set_weights(node, place - whole * ONE, &taps);
     for (int k = 0; k < taps.n; k++)
         taps.at[k] = element(node, edges, whole + k - (taps.n == 4));
@@ -207,7 +207,7 @@ static void set_edges(const struct node *node, const struct type *x, double grid
 
         edges[i] = (struct edges){ (int32_t)extent, corners ? 0 : -ONE / 2,
                                    (int32_t)(extent - 1) * ONE + (corners ? 0 : ONE / 2),
-                                   qnn_place_factor(corners, extent, grid_scale) };
+                                   qnn_coordinate_factor(corners, extent, grid_scale) };
     }
 }
 
