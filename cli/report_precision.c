@@ -12,7 +12,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
 
     cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
     cJSON_AddNumberToObject(json, "products", report->n_products);
-    cJSON_AddNumberToObject(json, "small_products", report->n_small_products);
+    cJSON_AddNumberToObject(json, "small_products", report->n_quantized_products);
     cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
     cJSON_AddNumberToObject(json, "constant_bytes_after", (double)report->weight_bytes_after);
     cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
@@ -124,8 +124,9 @@ void report_precision(struct cli *cli)
         return;
     }
     say(cli, "%s: %d of %d product%s, constants %zu -> %zu bytes\n",
-        precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
-        str_plural(report->n_products), report->weight_bytes_before, report->weight_bytes_after);
+        precision_text(arena, &r->options.precision), report->n_quantized_products,
+        report->n_products, str_plural(report->n_products), report->weight_bytes_before,
+        report->weight_bytes_after);
     report_rules(cli, report);
     report_corrections(cli, report);
     if (report->n_f32_io)

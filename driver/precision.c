@@ -105,13 +105,13 @@ bool stage_quantize(struct driver_state *driver)
     if (r->data && !samples)
         return false;
     source.user = samples;
-    n_small = precision_count_small(module);
+    n_small = precision_count_quantized(module);
     r->options.samples = samples ? &source : r->stand_in;
     ok = quantize_with_log(driver, module, &pipeline);
     r->done = ok;
     if (ok) {
         precision_check_kept(driver, r);
-        precision_check_small(driver, r, n_small);
+        precision_check_quantized(driver, r, n_small);
         r->numbers = precision_list_numbers(&driver->ctx->perm, module);
     }
     if (ok && !r->options.simulate_only)

@@ -31,9 +31,9 @@ struct precision_request {
 void precision_check_kept(struct driver_state *driver, const struct precision_request *r);
 
 /* Number of products that are quantised in the model itself; and a warning if nearly all are. */
-int precision_count_small(const struct module *module);
-void precision_check_small(struct driver_state *driver, const struct precision_request *r,
-                           int n_small);
+int precision_count_quantized(const struct module *module);
+void precision_check_quantized(struct driver_state *driver, const struct precision_request *r,
+                               int n_small);
 
 /* Finds nodes that compute in floats although the precision asks for integers (int8, or FP8 with
  * --arithmetic integer), and warns of them by name. */

@@ -46,7 +46,7 @@ static bool is_any_product(const struct node *node)
 }
 
 /* Products whose numbers are small in the model itself. */
-int precision_count_small(const struct module *module)
+int precision_count_quantized(const struct module *module)
 {
     int n = 0;
 
@@ -57,8 +57,8 @@ int precision_count_small(const struct module *module)
 }
 
 /* What is quantised already is left as it is. */
-void precision_check_small(struct driver_state *driver, const struct precision_request *r,
-                           int n_small)
+void precision_check_quantized(struct driver_state *driver, const struct precision_request *r,
+                               int n_small)
 {
     if (!n_small || r->report.n_products > n_small || r->options.precision.mode == PRECISION_F32)
         return;

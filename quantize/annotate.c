@@ -66,7 +66,7 @@ static struct value *scale_of(struct function *fn, float scale, const char *name
 }
 
 /* The quantised values as numbers, in front of the first of their readers. */
-static struct value *decoded_weights(struct annotation *a, const struct small_weights *w,
+static struct value *decoded_weights(struct annotation *a, const struct quantized_weights *w,
                                      struct node *reader)
 {
     struct arena *arena = &a->q->module->arena;
@@ -199,7 +199,7 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
     const bool searched = product && (precision->weight_scale.kind == SCALE_SEARCH ||
                                       precision->weights.chooses_split);
     struct chosen_scales chosen = { .n = 0 };
-    struct small_weights made;
+    struct quantized_weights made;
     struct value *numbers;
     const float *least;
     int axis, rank;
@@ -245,7 +245,7 @@ static void annotate_left(struct annotation *a, struct node *node,
     const enum dtype dtype = terms * 255 <= INT32_MAX / INT16_MAX ? DTYPE_I16 : DTYPE_I8;
     const double most = dtype == DTYPE_I16 ? INT16_MAX : INT8_MAX;
     const struct type type = type_make(dtype, left->type.rank, left->type.dim);
-    struct small_weights codes = { .axis = 0 };
+    struct quantized_weights codes = { .axis = 0 };
     double greatest = 0;
     void *data;
 
@@ -430,7 +430,7 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         const struct value *value = node->inputs[i];
 
         if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
-            (reads_small(node, i, precision) || has_exact_form(a, node, precision)) &&
+            (reads_quantized(node, i, precision) || has_exact_form(a, node, precision)) &&
             !(value->def && value->def->id >= a->n_nodes)) {
             const enum border border = border_before(&a->borders, value, node, precision);
 
@@ -457,7 +457,7 @@ static void annotate_results(struct annotation *a)
         if (value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
             node->op != OP_QNN_DEQUANTIZE &&
             (p->mode == PRECISION_INT8 || a->q->options->exact || a->q->options->quantized_io))
-            annotate_data(a, ret, i, p, BORDER_SMALL);
+            annotate_data(a, ret, i, p, BORDER_NARROW);
     }
 }
 

@@ -6,7 +6,7 @@
 
 /* SMALL: format of the precision. WIDE: 16 bits, with int8: between two functions of one region
  * that no table replaces, where the value is a local variable only; coordinates of grid_sample. */
-enum border { BORDER_NONE, BORDER_SMALL, BORDER_WIDE };
+enum border { BORDER_NONE, BORDER_NARROW, BORDER_WIDE };
 
 struct borders {
     struct quantization *q;

@@ -196,7 +196,7 @@ const struct precision *precision_of_node(const struct quantization *q, const st
 /* What operators read as quantised values: by default all their inputs, in all precisions with
  * small data. Comparisons of nearly equal numbers would find ties where there were none, but int8
  * promises integers, of recurrent layers as well, whose states are otherwise f32. */
-bool reads_small(const struct node *node, int input, const struct precision *precision)
+bool reads_quantized(const struct node *node, int input, const struct precision *precision)
 {
     if (!precision->has_data)
         return false;

@@ -136,7 +136,7 @@ static void count_products(struct quantize_report *report)
         const struct quantize_line *line = &report->lines[i];
 
         report->n_products += is_product(line->op);
-        report->n_small_products += is_product(line->op) && is_small(line);
+        report->n_quantized_products += is_product(line->op) && is_small(line);
     }
 }
 

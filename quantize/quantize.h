@@ -72,7 +72,7 @@ struct quantize_report {
     int n;
     struct quantize_line *lines; /* nodes with weights, and those kept in f32 */
     int n_products,
-        n_small_products; /* convolutions, dense, matmul: all; with quantised weights or data */
+        n_quantized_products; /* convolutions, dense, matmul: all; with quantised weights or data */
     size_t weight_bytes_before, weight_bytes_after; /* of all constants */
     int n_f32_io;                   /* with quantized_io: parameters and results that stay f32 */
     int n_rules, chosen_rule;       /* of `auto` for data; 0 = not requested */

@@ -70,7 +70,7 @@ const struct precision *precision_of_node(const struct quantization *q, const st
                                           const char **why);
 
 /* True if the node, with this precision, reads its f32 input quantised. */
-bool reads_small(const struct node *node, int input, const struct precision *precision);
+bool reads_quantized(const struct node *node, int input, const struct precision *precision);
 
 /* --- data_scale.c: scales of computed values -------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include "relay_ir/ir.h"
 
 /* A quantised constant. */
-struct small_weights {
+struct quantized_weights {
     struct value *codes;  /* bit patterns, in the format's dtype */
     struct value *scales; /* vector along `axis`, or scalar; NULL = all 1 */
     int axis;
@@ -25,7 +25,7 @@ struct chosen_scales {
  * name. scales is NULL if all are 1. */
 void weights_encode(struct value *weight, int axis, const struct precision *precision,
                     const struct chosen_scales *chosen, const float *least,
-                    struct small_weights *out);
+                    struct quantized_weights *out);
 
 /* Quantised and converted back into rounded[], without changing the graph. */
 void weights_round(const struct value *weight, int axis, const struct precision *precision,
@@ -35,6 +35,6 @@ void weights_round(const struct value *weight, int axis, const struct precision 
 int64_t weights_non_finite(const struct value *weight);
 
 /* Bytes of values and scales in generated C. */
-size_t weights_bytes(const struct small_weights *weights);
+size_t weights_bytes(const struct quantized_weights *weights);
 
 #endif

@@ -293,7 +293,7 @@ struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b
 
     while (div.shift > 1 && !(ldexp(factor, div.shift) <= 0x1p30))
         div.shift--;
-    for (int code = 0; code < QNN_CODES; code++) {
+    for (int code = 0; code < QNN_VALUES; code++) {
         const int64_t d = code + least - b_zero;
         const double reciprocal = d ? rint(ldexp(factor / (double)d, div.shift)) : 0;
 

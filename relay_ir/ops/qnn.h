@@ -49,7 +49,7 @@ enum dtype qnn_wider(enum dtype a, enum dtype b);
 /* qnn.mul: factor for the product. */
 struct fixed_point qnn_mul_factor_of(double a_scale, double b_scale, double out_scale);
 
-enum { QNN_CODES = 256 }; /* values of an 8-bit type */
+enum { QNN_VALUES = 256 }; /* values of an 8-bit type */
 
 /* qnn.div by 8-bit b: the quotient is a * reciprocals[i] / 2^shift to nearest, ties up, where i
  * counts b's values from the least one. QNN_BY_ZERO marks a division by 0: the result saturates
@@ -57,8 +57,8 @@ enum { QNN_CODES = 256 }; /* values of an 8-bit type */
 #define QNN_BY_ZERO INT32_MIN
 
 struct qnn_div {
-    int32_t reciprocals[QNN_CODES]; /* at most 2^30 */
-    int shift;                      /* 1 .. 46 */
+    int32_t reciprocals[QNN_VALUES]; /* at most 2^30 */
+    int shift;                       /* 1 .. 46 */
 };
 
 struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b_scale,
@@ -73,7 +73,7 @@ int64_t qnn_quotient(struct fixed_point factor, int64_t a, int64_t b);
 /* --- tables (qnn_table.c) --------------------------------------------------------------------- */
 
 /* exp(-d * scale) * 2^31 for d = 0 .. 255, then for d = 256 k, k = 0 .. 255. */
-enum { QNN_POWERS = 2 * QNN_CODES };
+enum { QNN_POWERS = 2 * QNN_VALUES };
 
 void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS]);
 
@@ -95,7 +95,7 @@ struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale);
  * its line is -(d * step + log(sum of the line's powers / 2^31)), rounded to nearest, ties away
  * from 0, saturated. logs[k] is log(1 + k / 256). */
 struct qnn_log_softmax {
-    uint32_t powers[QNN_POWERS], logs[QNN_CODES + 1];
+    uint32_t powers[QNN_POWERS], logs[QNN_VALUES + 1];
     uint64_t step; /* at most 2^46 */
 };
 
@@ -103,14 +103,14 @@ struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale);
 
 /* log(sum / 2^31) for sum >= 2^31, in the table's unit; linear between entries, error at most
  * 2e-6. */
-uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum);
+uint64_t qnn_log_of(const uint32_t logs[QNN_VALUES + 1], uint64_t sum);
 
 /* --- piecewise linear functions of 16 bits (qnn_pwl.c) ----------------------------------------
  * Greatest error of a segment before rounding, in steps of the result. */
 #define QNN_PWL_ERROR_8 (1.0 / 32)
 #define QNN_PWL_ERROR_16 (1.0 / 8)
 
-enum { QNN_WIDE_CODES = 65536, QNN_PWL_MOST = 1024 };
+enum { QNN_WIDE_VALUES = 65536, QNN_PWL_MOST = 1024 };
 
 struct qnn_pwl {
     int n;
@@ -128,7 +128,7 @@ int qnn_pwl_bits(enum dtype out);
 
 /* Fits segments to wanted[]: the result for each 16-bit value from the least on, in steps from its
  * zero point, without NaN. False if that takes more than QNN_PWL_MOST segments. */
-bool qnn_pwl_fit(const double wanted[QNN_WIDE_CODES], const struct qnn_pwl_range *range,
+bool qnn_pwl_fit(const double wanted[QNN_WIDE_VALUES], const struct qnn_pwl_range *range,
                  struct qnn_pwl *out);
 
 /* --- averages and sums (qnn_reduce.c) --------------------------------------------------------- */
@@ -199,7 +199,7 @@ struct fixed_point qnn_share_factor_of(double out_scale);
  * the factor. */
 enum { QNN_LRN_EXPONENTS = 64, QNN_LRN_BITS = 14 };
 struct qnn_lrn_powers {
-    uint32_t powers[QNN_CODES + 1], exponents[QNN_LRN_EXPONENTS];
+    uint32_t powers[QNN_VALUES + 1], exponents[QNN_LRN_EXPONENTS];
     int unit; /* 0 .. 61 */
     uint64_t step;
 };

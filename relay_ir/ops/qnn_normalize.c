@@ -153,7 +153,7 @@ struct qnn_lrn_powers qnn_lrn_powers_of(const struct lrn_attrs *attrs, double in
     while (lrn.unit > 0 && !(ldexp(most, lrn.unit) < 0x1p62))
         lrn.unit--;
     lrn.step = per_square > 0 ? (uint64_t)rint(ldexp(fmin(per_square, 0x1p60), lrn.unit)) : 0;
-    for (int k = 0; k <= QNN_CODES; k++)
+    for (int k = 0; k <= QNN_VALUES; k++)
         lrn.powers[k] = (uint32_t)rint(ldexp(pow(1 + k / 256.0, -attrs->beta), 31));
     for (int e = 0; e < QNN_LRN_EXPONENTS; e++)
         lrn.exponents[e] = (uint32_t)rint(ldexp(pow(2, -attrs->beta * e), 31));

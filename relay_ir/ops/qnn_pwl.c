@@ -37,7 +37,7 @@ int qnn_pwl_bits(enum dtype out)
 /* The first code behind segment k. */
 static int64_t end_of(const struct tensor *starts, int64_t k)
 {
-    return k + 1 < type_elements(&starts->type) ? tensor_int_at(starts, k + 1) : QNN_WIDE_CODES;
+    return k + 1 < type_elements(&starts->type) ? tensor_int_at(starts, k + 1) : QNN_WIDE_VALUES;
 }
 
 static int64_t on_line(const struct tensor *lines, int64_t k, int64_t distance)
@@ -179,7 +179,7 @@ static int64_t longest_line(const struct fit *fit, int64_t start, int64_t value,
     int64_t least = -2 * REACH, most = 2 * REACH, code = start + 1;
 
     *slope = 0;
-    for (; code < QNN_WIDE_CODES; code++) {
+    for (; code < QNN_WIDE_VALUES; code++) {
         const struct gap gap = gap_at(fit, code);
         const int64_t low = -divided_down(value - gap.least, code - start);
         const int64_t high = divided_down(gap.most - value, code - start);
@@ -193,7 +193,7 @@ static int64_t longest_line(const struct fit *fit, int64_t start, int64_t value,
     return code;
 }
 
-bool qnn_pwl_fit(const double wanted[QNN_WIDE_CODES], const struct qnn_pwl_range *range,
+bool qnn_pwl_fit(const double wanted[QNN_WIDE_VALUES], const struct qnn_pwl_range *range,
                  struct qnn_pwl *out)
 {
     const struct fit fit = { .wanted = wanted,
@@ -206,7 +206,7 @@ bool qnn_pwl_fit(const double wanted[QNN_WIDE_CODES], const struct qnn_pwl_range
     int64_t start = 0;
 
     out->n = 0;
-    while (start < QNN_WIDE_CODES) {
+    while (start < QNN_WIDE_VALUES) {
         const int64_t centre = (int64_t)rint(ldexp(bounded(&fit, start), fit.bits));
         const int64_t reach = (int64_t)ldexp(fit.error, fit.bits);
         int64_t furthest = start, slope;

@@ -53,7 +53,7 @@ bool infer_qnn_lut(struct ctx *ctx, struct node *node)
         *axis = 0;
     else if (table->rank == 2 && !check_axis(ctx, node, x, axis))
         return false;
-    if (table->rank < 1 || table->rank > 2 || table->dim[table->rank - 1] != QNN_CODES ||
+    if (table->rank < 1 || table->rank > 2 || table->dim[table->rank - 1] != QNN_VALUES ||
         (table->rank == 2 && table->dim[0] != x->dim[*axis]))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "input 1 of %s has shape %s, expected 256, or one such row for each of "
@@ -82,7 +82,7 @@ bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor 
     for (int64_t i = 0; i < n; i++) {
         const int64_t x = codes ? ((const uint8_t *)in[0]->data)[i] : tensor_int_at(in[0], i);
 
-        copy_element(out, i, in[1], x - least + i / inner % rows * QNN_CODES);
+        copy_element(out, i, in[1], x - least + i / inner % rows * QNN_VALUES);
     }
     return true;
 }
@@ -90,7 +90,7 @@ bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor 
 void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS])
 {
     for (int d = 0; d < QNN_POWERS; d++) {
-        const int steps = d < QNN_CODES ? d : (d - QNN_CODES) * QNN_CODES;
+        const int steps = d < QNN_VALUES ? d : (d - QNN_VALUES) * QNN_VALUES;
 
         powers[d] = (uint32_t)fmin(rint(ldexp(exp(-steps * scale), 31)), 0x1p31);
     }
@@ -98,7 +98,7 @@ void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS])
 
 uint32_t qnn_power_at(const uint32_t powers[QNN_POWERS], int64_t d)
 {
-    return (uint32_t)((uint64_t)powers[QNN_CODES + d / QNN_CODES] * powers[d % QNN_CODES] >> 31);
+    return (uint32_t)((uint64_t)powers[QNN_VALUES + d / QNN_VALUES] * powers[d % QNN_VALUES] >> 31);
 }
 
 struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale)
@@ -124,7 +124,7 @@ struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale)
     memcpy(of.powers, softmax.powers, sizeof of.powers);
     if (!(out_scale > 0) || isinf(out_scale)) /* no scale: 0 */
         return of;
-    for (int k = 0; k <= QNN_CODES; k++)
+    for (int k = 0; k <= QNN_VALUES; k++)
         of.logs[k] =
             (uint32_t)fmin(rint(ldexp(log1p(k / 256.0) / out_scale, 16)), (double)UINT32_MAX);
     if (in_scale > 0)
@@ -201,7 +201,7 @@ bool eval_qnn_softmax(struct ctx *ctx, const struct node *node, const struct ten
     return true;
 }
 
-uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
+uint64_t qnn_log_of(const uint32_t logs[QNN_VALUES + 1], uint64_t sum)
 {
     int exponent = 31;
     uint64_t fraction, k, rest;
@@ -211,7 +211,7 @@ uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
     fraction = sum << (63 - exponent);
     k = fraction >> 55 & 255;
     rest = fraction >> 39 & 65535;
-    return (uint64_t)(exponent - 31) * logs[QNN_CODES] + logs[k] +
+    return (uint64_t)(exponent - 31) * logs[QNN_VALUES] + logs[k] +
            ((uint64_t)(logs[k + 1] - logs[k]) * rest >> 16);
 }
 

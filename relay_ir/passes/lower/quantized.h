@@ -56,10 +56,10 @@ void make_affine_values(struct rewrite *rewrite, struct affine *affine);
 /* Moves topk and max_pool_indices before the dequantisation (pairs.c): each reads the integers from
  * `ordered` (in the order of the root's input; NULL leaves the node), and `decoded` converts the
  * chosen ones to floats. False after an error. */
-typedef struct value *ordered_codes(struct rewrite *rewrite, const struct node *root);
+typedef struct value *ordered_values(struct rewrite *rewrite, const struct node *root);
 typedef struct value *decoded_values(struct rewrite *rewrite, const struct node *root,
                                      struct value *values);
-bool pairs_before(struct module *module, ordered_codes *ordered, decoded_values *decoded,
+bool pairs_before(struct module *module, ordered_values *ordered, decoded_values *decoded,
                   bool *changed);
 
 /* hardmax as one_hot of the argmax of `codes`, which are ordered as root's input; dtype's value

@@ -443,7 +443,7 @@ START_TEST(what_is_kept_stays_f32)
     run(&q);
     ck_assert_str_eq(operators(&q), "cast conv2d multiply bias_add relu conv2d");
     ck_assert_int_eq(q.report.n_products, 2);
-    ck_assert_int_eq(q.report.n_small_products, 1);
+    ck_assert_int_eq(q.report.n_quantized_products, 1);
     end(&q);
 }
 END_TEST

@@ -136,7 +136,7 @@ START_TEST(softmax_is_nearest)
         for (int k = 0; k < 2; k++) {
             const struct qnn_softmax softmax = qnn_softmax_of(in_scales[i], out_scales[k]);
 
-            for (int d = 0; d < QNN_CODES; d++) {
+            for (int d = 0; d < QNN_VALUES; d++) {
                 const uint64_t sum = (uint64_t)softmax.powers[0] + softmax.powers[d];
                 const uint64_t half = (uint64_t)1 << (softmax.shift - 1);
                 const uint64_t stored =
@@ -162,7 +162,7 @@ START_TEST(wide_softmax_is_nearest)
             const struct qnn_softmax softmax = qnn_softmax_of(in_scales[i], out_scales[k]);
             const uint64_t half = (uint64_t)1 << (softmax.shift - 1);
 
-            for (int d = 0; d < QNN_WIDE_CODES; d++) {
+            for (int d = 0; d < QNN_WIDE_VALUES; d++) {
                 const uint64_t power = qnn_power_at(softmax.powers, d);
                 const uint64_t sum = ((uint64_t)1 << 31) + power;
                 const double found =
@@ -187,7 +187,7 @@ START_TEST(log_softmax_is_nearest)
         for (int k = 0; k < 2; k++) {
             const struct qnn_log_softmax of = qnn_log_softmax_of(in_scales[i], out_scales[k]);
 
-            for (int d = 0; d < QNN_CODES; d++) {
+            for (int d = 0; d < QNN_VALUES; d++) {
                 /* of two, d steps apart: the sum is 2^31 and powers[d] */
                 const double m = 1 + (double)of.powers[d] / 0x1p31, at = (m - 1) * 256;
                 const int low = m < 2 ? (int)at : 255;
