@@ -30,7 +30,7 @@ struct walk {
 struct walk walk_begin(int rank, const int64_t *dim);
 void walk_add(struct walk *walk, const int64_t *step); /* the next operand */
 void walk_add_broadcast(struct walk *walk, const struct type *operand);
-void walk_turn(struct walk *walk); /* carries into the next row */
+void walk_carry(struct walk *walk); /* carries into the next row */
 
 /* Wraps around after the last element. */
 static inline void walk_next(struct walk *walk)
@@ -38,7 +38,7 @@ static inline void walk_next(struct walk *walk)
     const int last = walk->rank - 1;
 
     if (last < 0 || walk->at[last] + 1 >= walk->dim[last]) {
-        walk_turn(walk);
+        walk_carry(walk);
         return;
     }
     walk->at[last]++;

@@ -152,7 +152,7 @@ static void add_role(struct choice *choice, const struct node *node)
     case LAYOUT_FIXED: return;
     case LAYOUT_SPATIAL:
         role->in = role->out = MIN_CUT_SOURCE;
-        if (layout_takes_planes(node)) {
+        if (layout_takes_channels_first(node)) {
             role->in = role->out = min_cut_vertex(choice->cut);
             min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->in,
                          quarter_copy(&plan->axes[node->inputs[0]->id]), 0);

@@ -239,7 +239,7 @@ static bool turn_node(struct conversion *c, struct node *node)
                                           i < n ? wanted_image(c, node, i, &order, rank)
                                                 : as_it_was(c, node->inputs[i], node)))
             return false;
-    layout_turn_attrs(node, &order, role->in_last, role->out_last, &node->attrs);
+    layout_permute_attrs(node, &order, role->in_last, role->out_last, &node->attrs);
     for (int i = 0; i < node->n_outputs; i++)
         c->lies[node->outputs[i]->id].order =
             role->kind == LAYOUT_FREE ? order

@@ -23,14 +23,14 @@ int layout_n_images(const struct node *node);
 bool layout_mixes(const struct node *node);
 
 /* True if it may also read and write channels first, nearly as fast. */
-bool layout_takes_planes(const struct node *node);
+bool layout_takes_channels_first(const struct node *node);
 
 /* True if a constant (image, or vector after one) can be permuted. */
-bool layout_turns_constant(const struct value *value);
+bool layout_permutes_constant(const struct value *value);
 
 /* Attributes for permuted inputs and outputs: axes and per-dim lists are permuted, layout words
  * set. */
-void layout_turn_attrs(const struct node *node, const struct order *in, bool in_last, bool out_last,
-                       union attrs *attrs);
+void layout_permute_attrs(const struct node *node, const struct order *in, bool in_last,
+                          bool out_last, union attrs *attrs);
 
 #endif
