@@ -63,7 +63,7 @@ const struct op_row *op_row(enum op op);
 const char *op_name(enum op op);
 enum op op_from_name(const char *name); /* OP_COUNT if unknown */
 bool op_is_elementwise(enum op op);     /* ELEMWISE or BROADCAST */
-bool op_takes_halves(
+bool op_takes_half(
     enum op op); /* accepts f16 and bf16 as data to store, move and cast; arithmetic is in f32 */
 int op_spatial_rank(enum op op); /* 1, 2, 3 for the convNd and poolNd families, else 0 */
 

@@ -22,7 +22,7 @@ static bool calculates(const struct node *node)
 
     for (int i = 0; i < node->n_outputs; i++)
         halves |= is_half(node->outputs[i]);
-    return halves && !op_takes_halves(node->op) && node->op != OP_CALL;
+    return halves && !op_takes_half(node->op) && node->op != OP_CALL;
 }
 
 static bool function_calculates(const struct function *fn)
