@@ -163,7 +163,7 @@ RULE(quantize_of_split)
 RULE(quantize_of_pad)
 RULE(quantize_of_move)
 
-/* codes.c */
+/* narrow_move.c */
 RULE(move_before_decoder)
 RULE(pad_before_decoder)
 RULE(join_before_decoder)
@@ -202,13 +202,13 @@ RULE(exact_recurrent)
 RULE(chain_to_table)
 RULE(table_of_table)
 
-/* stored_codes.c */
+/* stored_constants.c */
 RULE(codes_of_weights)
 RULE(take_of_codes)
 RULE(turn_before_decoder)
 RULE(turned_codes)
 
-/* small_product.c */
+/* narrow_product.c */
 RULE(product_of_codes)
 
 /* exact_order.c */

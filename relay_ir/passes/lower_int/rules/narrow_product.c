@@ -1,4 +1,4 @@
-/* small_product.c - product(dequantize(x), dequantize(w)) -> multiply(product(x, w), scales).
+/* narrow_product.c - product(dequantize(x), dequantize(w)) -> multiply(product(x, w), scales).
  *
  * A dequantize whose scale is 1 may be a cast. */
 #include <math.h>

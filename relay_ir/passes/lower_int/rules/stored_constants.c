@@ -1,4 +1,4 @@
-/* stored_codes.c - constants that are stored as quantised values stay so where a table is read at
+/* stored_constants.c - constants that are stored as quantised values stay so where a table is read at
  * computed places, and where products read them with zero points, or with scales along another axis
  * than that of their outputs.
  *

@@ -1,4 +1,4 @@
-/* codes.c - quantised values of narrow floats between encoder and decoder: a qnn.quantize and a
+/* narrow_move.c - quantised values of narrow floats between encoder and decoder: a qnn.quantize and a
  * qnn.dequantize with one scale, or casts from and to f32. Operators that only move or compare
  * numbers work on the quantised values themselves, a quarter of the bytes: no bit of any number
  * changes. */
