@@ -146,7 +146,7 @@ static bool lies_alike(const struct spread *spread, const struct value *value,
            order_same_memory(&place->type, &place->order[1], &order[1]);
 }
 
-/* Whether the places of what the node reads and writes are those that it can take. */
+/* Whether the channel axes of what the node reads and writes are those that it can take. */
 static bool free_fits(const struct spread *spread, const struct node *node)
 {
     const struct order *order = place_of(spread, node->outputs[0])->order;

@@ -74,7 +74,7 @@ static struct value *reshaped(struct conversion *c, struct value *x, const struc
 static const char *turned_name(const struct conversion *c, const struct value *value,
                                const struct order *order)
 {
-    const struct channel_axis *place = &c->plan.places[value->id];
+    const struct channel_axis *place = &c->plan.axes[value->id];
     const struct order as_is = order_as_is(place->type.rank);
     const bool turned = !order_equal(order, &as_is, place->type.rank);
     const struct order *other = turned ? order : &c->lies[value->id].order;
@@ -89,9 +89,9 @@ static void give_name(struct conversion *c, struct value *value, struct value *c
 {
     struct value *const lies = c->lies[value->id].value;
 
-    if (strcmp(lies->name, c->plan.places[value->id].name) == 0)
+    if (strcmp(lies->name, c->plan.axes[value->id].name) == 0)
         value_swap_names(copy, lies);
-    else if (strcmp(value->name, c->plan.places[value->id].name) == 0)
+    else if (strcmp(value->name, c->plan.axes[value->id].name) == 0)
         value_take_name(copy, value);
 }
 
@@ -99,7 +99,7 @@ static void give_name(struct conversion *c, struct value *value, struct value *c
 static struct value *in_order(struct conversion *c, struct value *value, const struct order *order,
                               struct node *before)
 {
-    const struct channel_axis *place = &c->plan.places[value->id];
+    const struct channel_axis *place = &c->plan.axes[value->id];
     const struct lies *lies = &c->lies[value->id];
     const struct type type = order_type(&place->type, order);
     const struct order as_is = order_as_is(type.rank);
@@ -195,7 +195,7 @@ static struct value *as_it_was(struct conversion *c, struct value *value, struct
 
     if (value->kind == VALUE_CONSTANT)
         return value;
-    return c->plan.places[value->id].known ? in_order(c, value, &as_is, before)
+    return c->plan.axes[value->id].known ? in_order(c, value, &as_is, before)
                                            : c->lies[value->id].value;
 }
 
@@ -231,8 +231,8 @@ static bool turn_node(struct conversion *c, struct node *node)
 {
     const struct role *role = role_of(c, node);
     const struct value *first = role->kind == LAYOUT_FREE ? node->outputs[0] : node->inputs[0];
-    const struct order order = c->plan.places[first->id].order[role->in_last];
-    const int rank = c->plan.places[first->id].type.rank, n = layout_n_images(node);
+    const struct order order = c->plan.axes[first->id].order[role->in_last];
+    const int rank = c->plan.axes[first->id].type.rank, n = layout_n_images(node);
 
     for (int i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] && !set_input(node, i,
@@ -243,7 +243,7 @@ static bool turn_node(struct conversion *c, struct node *node)
     for (int i = 0; i < node->n_outputs; i++)
         c->lies[node->outputs[i]->id].order =
             role->kind == LAYOUT_FREE ? order
-                                      : c->plan.places[node->outputs[i]->id].order[role->out_last];
+                                      : c->plan.axes[node->outputs[i]->id].order[role->out_last];
     return node_infer(c->fn->module->ctx, node);
 }
 
@@ -267,7 +267,7 @@ static bool keep_node(struct conversion *c, struct node *node, struct node *befo
 static bool drop_transpose(struct conversion *c, struct node *node)
 {
     struct value *x = node->inputs[0], *y = node->outputs[0];
-    const struct order *order = &c->plan.places[y->id].order[role_of(c, node)->in_last];
+    const struct order *order = &c->plan.axes[y->id].order[role_of(c, node)->in_last];
     const struct order wanted = order_before_transpose(&node->attrs.axes.axes, order);
     const struct copy *newest = c->copies[x->id];
     struct value *value = in_order(c, x, &wanted, node);
@@ -289,7 +289,7 @@ static struct value *viewed(struct conversion *c, struct value *x, const struct 
                             const struct channel_axis *to, const struct order *made,
                             struct node *before)
 {
-    const struct channel_axis *from = &c->plan.places[x->id];
+    const struct channel_axis *from = &c->plan.axes[x->id];
 
     if (to->known && order_same_elements(&from->type, &c->lies[x->id].order, &to->type, made))
         return c->lies[x->id].value;
@@ -303,7 +303,7 @@ static bool turn_view(struct conversion *c, struct node *node)
 {
     const struct role *role = role_of(c, node);
     struct value *x = node->inputs[0], *y = node->outputs[0], *view;
-    const struct channel_axis *from = &c->plan.places[x->id], *to = &c->plan.places[y->id];
+    const struct channel_axis *from = &c->plan.axes[x->id], *to = &c->plan.axes[y->id];
     struct order order = from->order[role->in_last], made = to->order[role->out_last];
     struct lies *lies = &c->lies[y->id];
     union attrs attrs = { .shape = { .shape = { 0 } } };
@@ -363,7 +363,7 @@ static bool turn_weight(void *user, struct node *dense)
 
 static bool turn_flattening(struct conversion *c, struct node *node)
 {
-    const struct channel_axis *from = &c->plan.places[node->inputs[0]->id];
+    const struct channel_axis *from = &c->plan.axes[node->inputs[0]->id];
     struct flattened flat = { c->fn, from->type, from->order[role_of(c, node)->in_last] };
 
     return plan_dense_readers(node->outputs[0], turn_weight, &flat) && turn_view(c, node);
@@ -409,7 +409,7 @@ bool pass_convert_layout(struct module *module)
 
     function_number(fn);
     n_values = fn->n_values;
-    c.plan.places = arena_array(scratch, struct channel_axis, n_values);
+    c.plan.axes = arena_array(scratch, struct channel_axis, n_values);
     c.plan.roles = arena_array(scratch, struct role, fn->n_nodes);
     c.lies = arena_array(scratch, struct lies, n_values);
     c.copies = arena_array(scratch, struct copy *, n_values);
