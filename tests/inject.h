@@ -1,5 +1,4 @@
-/* inject.h - what tests/inject.c offers to the program that has it preloaded, which finds it by
- * dlsym. */
+/* inject.h - functions of the preloaded tests/inject.c, found by dlsym. */
 #ifndef TESTS_INJECT_H
 #define TESTS_INJECT_H
 
