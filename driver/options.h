@@ -53,6 +53,21 @@ struct option_row {
 extern const struct command_row command_rows[COMMAND_COUNT];
 extern const struct option_row option_rows[OPTION_COUNT];
 
+/* Former names of options (aliases.def): accepted, not listed. */
+enum {
+#define ALIAS(symbol, name) ALIAS_##symbol,
+#include "driver/aliases.def"
+#undef ALIAS
+    ALIAS_COUNT
+};
+
+struct option_alias {
+    const char *name;
+    enum option_id option;
+};
+
+extern const struct option_alias option_aliases[ALIAS_COUNT];
+
 /* The values of one option, in the order given. A flag's value is "". */
 struct option_values {
     int n;
@@ -99,7 +114,7 @@ const char *command_name(enum command command);
 /* Adds a value; the text is borrowed. */
 void option_add(struct ctx *ctx, struct option_values *values, const char *text);
 
-/* Option by name; OPTION_COUNT if unknown. */
+/* Option by its name, or a former one; OPTION_COUNT if unknown. */
 enum option_id option_find(const char *name);
 
 #endif

@@ -6,9 +6,8 @@
  *
  * Rules
  *  - One call at a time, from one thread. A plug-in may serve several backends.
- *  - What relayc hands over (graph, names, payloads) is read-only and lives until the function
- *    returns. What a plug-in hands over with refuse, fail and add_* is copied before these return.
- *    Nobody frees what the other one made.
+ *  - Data from relayc (graph, names, payloads) is read-only and valid until the function returns.
+ *    Arguments of refuse, fail and add_* are copied. Neither side frees memory of the other.
  *  - The table and its name live as long as the process. A shared object is never unloaded.
  *  - A function of the plug-in returns normally: no exit, no longjmp, no C++ exception.
  *  - Answers depend on the graph only: output of relayc is reproducible.

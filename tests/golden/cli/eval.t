@@ -145,8 +145,11 @@ help: metrics are top1, top5, accuracy, auc, map50, map, mse
 error[R0501]: --labels are needed to judge answers
 help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/guide/eval.md)
 [2]
+$ relayc eval --help | grep -c -e --boxes
+0
+[1]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric map --decode yolo --boxes x --with reference
-error[R0501]: --boxes: 'x' is not a whole number of at least 0
+error[R0501]: --max-boxes: 'x' is not a whole number of at least 0
 error[R0501]: --decode: unknown decoder 'yolo'
 help: decoders are yolov5, yolox, yolov8, boxes, ssd
 error[R0501]: --labels are needed to judge answers
