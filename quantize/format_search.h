@@ -1,4 +1,4 @@
-/* search.h - PopRT's exhaustive search: tries every format with every scale rule on a tensor and
+/* format_search.h - PopRT's exhaustive search: tries every format with every scale rule on a tensor and
  * keeps the pair of least loss.
  *
  * Weights have a scale per channel: each rule is tried for all channels, then the best rule of each
@@ -7,8 +7,8 @@
  * their scales follow from the values.
  *
  * Ties go to the first format, then the first rule. */
-#ifndef QUANTIZE_SEARCH_H
-#define QUANTIZE_SEARCH_H
+#ifndef QUANTIZE_FORMAT_SEARCH_H
+#define QUANTIZE_FORMAT_SEARCH_H
 
 #include "quantize/metrics.h"
 #include "quantize/scale_rule.h"

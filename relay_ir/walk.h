@@ -1,12 +1,12 @@
 /* walk.h - iterates over all elements of a shape in row-major order and tracks the offsets of
  * operands with other strides (broadcast, transposed, sliced); 128-bit integers. */
-#ifndef RELAY_IR_OPS_WALK_H
-#define RELAY_IR_OPS_WALK_H
+#ifndef RELAY_IR_WALK_H
+#define RELAY_IR_WALK_H
 
 #include "relay_ir/ir.h"
 
-/* The NumPy broadcast of two shapes, with a's element type; out may be a or b. False (no
- * diagnostic) when they do not broadcast. */
+/* NumPy broadcast of two shapes, with a's element type; out may alias a or b. False, without a
+ * diagnostic, if they do not broadcast. */
 bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
 
 /* Row-major strides in elements. */

@@ -1,10 +1,10 @@
-/* search.h - order in which choices for a region are tried, independent of how they are tried.
+/* knob_search.h - order in which choices for a region are tried, independent of how they are tried.
  *
  * method   the default code of each kernel; then the knobs of kernels that are not far behind: all
  *          combinations if they are few, else one knob after another, each with the best values of
  *          the others so far, as long as there is a gain */
-#ifndef TUNE_SEARCH_H
-#define TUNE_SEARCH_H
+#ifndef TUNE_KNOB_SEARCH_H
+#define TUNE_KNOB_SEARCH_H
 
 #include <stdbool.h>
 

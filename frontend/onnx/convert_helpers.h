@@ -92,10 +92,10 @@ struct onnx_window {
 bool window_read(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out);
 
 /* window_read without padding (all 0), for callers that compute it otherwise. */
-bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct window *out);
+bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out);
 
 /* Splits a padding total as auto_pad asks: an odd element goes to the end for SAME_UPPER. */
-void window_split_padding(struct window *window, int i, int64_t total, bool more_at_end);
+void window_split_padding(struct onnx_window *window, int i, int64_t total, bool more_at_end);
 
 /* Layout word for n spatial dims: prefix and the last n letters of "DHW". */
 const char *window_layout(int n, bool kernel, bool transposed);

@@ -7,10 +7,6 @@
 
 /* Shared by several families. */
 
-/* NumPy broadcast of two shapes, with a's element type; out may alias a or b. False, without a
- * diagnostic, if they do not broadcast. */
-bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
-
 /* Checks shapes and attributes of a convolution, nn.dense or nn.matmul, of any element types, and
  * gives the result's shape. */
 bool conv_shape(struct ctx *ctx, struct node *node, struct type *y);
@@ -24,14 +20,7 @@ bool reduce_shape(struct ctx *ctx, struct node *node, struct type *y);
 /* Sums of integers over the axes, in i64. */
 void reduce_sums(const struct ints *axes, const struct tensor *x, struct tensor *sums);
 
-/* Row-major element strides of `type` as a broadcast operand of a shape of rank `rank`: aligned
- * right, 0 where its dim is 1. */
-void shape_broadcast_strides(const struct type *type, int rank, int64_t *strides);
-
-/* Row-major element strides. */
-void shape_strides(const struct type *type, int64_t *strides);
-
-#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate)              \
+#define RELAY_OP(symbol, name, attrs, least, most, outputs, pattern, infer, evaluate, ...)         \
     bool infer(struct ctx *ctx, struct node *node);                                                \
     bool evaluate(struct ctx *ctx, const struct node *node, const struct tensor *const *in,        \
                   struct tensor *out);

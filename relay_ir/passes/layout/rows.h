@@ -4,15 +4,6 @@
 
 #include "relay_ir/passes/layout/order.h"
 
-enum layout_kind {
-    LAYOUT_FIXED,     /* dims cannot be permuted */
-    LAYOUT_SPATIAL,   /* prefers channels last; has a layout attribute */
-    LAYOUT_FREE,      /* any order, one for all inputs and outputs */
-    LAYOUT_REDUCE,    /* removes dims */
-    LAYOUT_TRANSPOSE, /* vanishes if its input's order can be its output's */
-    LAYOUT_VIEW       /* reshape, squeeze, expand_dims */
-};
-
 /* Rule of this node; an operator without a channels-last kernel is FIXED. */
 enum layout_kind layout_kind(const struct node *node);
 

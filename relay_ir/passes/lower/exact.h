@@ -1,8 +1,8 @@
 /* exact.h - shared by the rules of fake_quant_to_exact.c: FP8 values real = scale * code between a
  * decoder (qnn.dequantize, or a cast to f32 if the scale is 1) and an encoder (qnn.quantize,
  * cast). */
-#ifndef RELAY_IR_PASSES_LOWER_FP8_RULES_EXACT_H
-#define RELAY_IR_PASSES_LOWER_FP8_RULES_EXACT_H
+#ifndef RELAY_IR_PASSES_LOWER_EXACT_H
+#define RELAY_IR_PASSES_LOWER_EXACT_H
 
 #include "relay_ir/passes/rules.h"
 

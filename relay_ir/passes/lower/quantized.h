@@ -1,7 +1,7 @@
 /* quantized.h - shared by the rules of fake_quant_to_integer.c: values real = scale * (q - zero)
  * between qnn.dequantize and qnn.quantize. */
-#ifndef RELAY_IR_PASSES_LOWER_INT_RULES_QUANTIZED_H
-#define RELAY_IR_PASSES_LOWER_INT_RULES_QUANTIZED_H
+#ifndef RELAY_IR_PASSES_LOWER_QUANTIZED_H
+#define RELAY_IR_PASSES_LOWER_QUANTIZED_H
 
 #include "relay_ir/passes/rules.h"
 
