@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "relay_ir/ops/exact.h"
-#include "relay_ir/passes/lower_fp8/rules/exact.h"
-#include "relay_ir/passes/lower_int/rules/quantized.h"
+#include "relay_ir/passes/lower/exact.h"
+#include "relay_ir/passes/lower/quantized.h"
 #include "relay_ir/passes/simplify/rules/polyphase.h"
 
 enum { MOST_STEPS = 8 }; /* biases and bounds between product and encoder */
