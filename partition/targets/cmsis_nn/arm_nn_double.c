@@ -6,7 +6,7 @@
 
 #include "arm_nnfunctions.h"
 
-/* The double product's high half to nearest, ties up, then the shift to nearest, ties away. */
+/* The double product's high half to nearest, halves up, then the shift to nearest, halves away. */
 static int32_t requantized(int32_t x, int32_t multiplier, int32_t shift)
 {
     const int left = shift > 0 ? shift : 0, right = shift > 0 ? 0 : -shift;

@@ -1,7 +1,7 @@
-/* arm_nnfunctions.h - replacement for the subset of CMSIS-NN that relayc calls, for hosts without
- * the library: `relayc verify --offload cmsis_nn` builds generated C with it. Names, types and
- * results as of CMSIS-NN (softmax: within 1), simple and slow. Firmware uses the real library,
- * whose header has this name. */
+/* arm_nnfunctions.h - a double of the part of CMSIS-NN that relayc calls, for hosts without the
+ * library: what `relayc verify --offload cmsis_nn` builds the generated C against. The same names,
+ * types and results (softmax: at most 1 apart), plain and slow. Firmware is built with the real
+ * library, whose header has this name. */
 #ifndef ARM_NNFUNCTIONS_H
 #define ARM_NNFUNCTIONS_H
 
@@ -56,7 +56,8 @@ typedef struct {
     cmsis_nn_activation activation;
 } cmsis_nn_fc_params;
 
-/* Data is NHWC, weights OHWI (depthwise: 1HWO). Buffer sizes are the maximum over all cores. */
+/* Data is NHWC, weights OHWI (depthwise: 1HWO). The sizes are what the library needs on the core
+ * that needs most. */
 int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params *params,
                                                 const cmsis_nn_dims *input,
                                                 const cmsis_nn_dims *filter,

@@ -39,7 +39,8 @@ static uint32_t crc32_of(const uint8_t *bytes, uint32_t n)
     return ~crc;
 }
 
-/* --- numbers ---------------------------------------------------------------------------------- */
+/* --- numbers -----------------------------------------------------------------------------------
+ */
 
 static int mantissa_bits(uint32_t format)
 {
@@ -106,8 +107,8 @@ static int64_t shifted_down(int64_t x, int n)
     return x / unit - (x % unit < 0);
 }
 
-/* x * multiplier * 2^(shift - 31): the high product to nearest, ties up; for shift < 0 the rest of
- * the shift again to nearest, ties away from zero. */
+/* x * multiplier * 2^(shift - 31): the high product to nearest, halves up; for shift < 0 the rest
+ * of the shift again to nearest, halves away from zero. */
 static int32_t scaled(int64_t x, int32_t multiplier, int32_t shift)
 {
     const int right = shift < 0 ? -shift : 0, down = 31 - shift - right;
@@ -130,7 +131,8 @@ static uint32_t format_bytes(uint32_t format)
     return format == SIM_NPU_F32 ? 4 : 1;
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
 static void fail(struct machine *m, enum sim_npu_result result)
 {
@@ -194,7 +196,8 @@ static void transfer(struct machine *m, const uint32_t *a, int is_load)
     m->counts.cycles += (bytes + 7) / 8;
 }
 
-/* --- the array -------------------------------------------------------------------------------- */
+/* --- the array ---------------------------------------------------------------------------------
+ */
 
 struct conv {
     uint32_t x, w, y, formats, batch, in_c, in_h, in_w, out_c, out_h, out_w, kernel_h, kernel_w;
@@ -292,7 +295,8 @@ static void convolve(struct machine *m, const uint32_t *a)
                         ((w_size / (c.out_c ? c.out_c : 1) + ARRAY - 1) / ARRAY);
 }
 
-/* --- the vector unit -------------------------------------------------------------------------- */
+/* --- the vector unit ---------------------------------------------------------------------------
+ */
 
 static void count_vector(struct machine *m, uint64_t n)
 {
@@ -484,7 +488,8 @@ static void max_pool(struct machine *m, const uint32_t *a)
     }
 }
 
-/* --- streams ---------------------------------------------------------------------------------- */
+/* --- streams -----------------------------------------------------------------------------------
+ */
 
 /* Operands of each command. */
 static const uint8_t n_operands[SIM_NPU_OPCODES] = { 0, 4, 4, 22, 6, 4, 5, 5, 9, 14, 14 };
