@@ -93,12 +93,12 @@ error[R0502]: --decode yolov5: the model gives (1,3,4,4) f32, expected [rows, 5 
 help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/guide/eval.md)
 [2]
 $ printf '3 0.5 0.5 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
-error[R0009]: boxes/a.txt:1: '3 0.5 0.5 0.1' is no box
+error[R0009]: boxes/a.txt:1: '3 0.5 0.5 0.1' is not a box
 help: expected 'CLASS CX CY WIDTH HEIGHT', in parts of the image
 [3]
 $ rm boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
 error[R0009]: boxes has no label file for any of 2 images
-help: boxes/a.txt
+help: the first one is boxes/a.txt
 [3]
 # a detector of one box, the left half of the image, and a classifier of bright images
 $ mkdir two found; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAADklEQVR42mP4DwYMEAoAU7oL9YXEbhEAAAAASUVORK5CYII= | base64 -d >two/white.png; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAC0lEQVR42mNgQAYAAA4AATo1BFYAAAAASUVORK5CYII= | base64 -d >two/black.png; printf '3 0.25 0.5 0.5 1\n' >found/white.txt; echo '{"resize": {"mode": "exact", "width": 4, "height": 4}, "scale": 0.00392156862745098}' >bright.json

@@ -340,14 +340,14 @@ error[R0404]: cannot load the generated code: model.so: undefined symbol: acme_a
 help: if it is a function of acme's library, name the library's C files under "host" in its target.json
 # Targets that are there for nothing
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --no-cost --assign priority -o out | grep -v wrote
-note: acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost` says why
+note: acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost` explains why
 pool_flatten: 3 ONNX nodes -> 1 region, 0.00 M MACs
   targets dnnl 1 region
   flash   0 bytes of weights
   arena   80 bytes = lower bound, optimal; without sharing 80, in-place only 80
   next    relayc verify MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost
 $ for c in compile\ -q\ -oout compile\ -oout\ --json; do relayc $c $MODELS/pool_flatten.onnx --target-dir acme --offload acme | grep -A 1 notes; done
-	"notes":	["acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` says why"],
+	"notes":	["acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` explains why"],
 	"targets":	{
 $ relayc run --with reference $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
 note: the target acme is not used without --offload acme

@@ -105,7 +105,7 @@ error[R0501]: --tolerance: 'much' is not a number of at least 0
 $ relayc explain R0301
 R0301: shapes do not fit together
 
-An input's shape is not what the operator needs.
+An input's shape does not fit the operator.
 $ relayc explain R9999
 error[R0501]: unknown diagnostic 'R9999'
 help: a code such as R0301 precedes each message

@@ -46,7 +46,7 @@ error[R0501]: --runner has no effect without --cc
 error[R0501]: --cflags has no effect without --cc
 [2]
 $ relayc verify $MODELS/dense_softmax.onnx -i six.npy --expect y.npy --expect y.npy
-error[R0501]: --expect: 2 files for the 1 outputs of the model
+error[R0501]: --expect: found 2 files for the 1 outputs of the model
  --> MODELS/dense_softmax.onnx
 [2]
 $ relayc verify $MODELS/dense_softmax.onnx --inputs 0

@@ -397,8 +397,8 @@ static const struct {
     const char *path, *message;
 } unreadable[] = {
     { "nowhere", "cannot open" },
-    { "", "is a folder, a file is needed" },
-    { "null", "is a device, a file is needed" },
+    { "", "is a folder, expected a file" },
+    { "null", "is a device, expected a file" },
 };
 
 START_TEST(what_is_no_file_is_named)

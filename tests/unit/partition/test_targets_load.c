@@ -244,7 +244,7 @@ START_TEST(big_and_binary_files_are_refused)
     temp_file(&dir, "npu/target.json", _i ? "{\0}" : big, _i ? 3 : n);
     ck_assert(!load("npu", NULL));
     ck_assert(expect_error(ctx, DIAG_TARGET_FILE,
-                           _i ? "target.json:1:1: cannot read it: it is no text"
+                           _i ? "target.json:1:1: cannot read it: it is not text"
                               : "target.json:1:1: cannot read it: it has"));
 }
 END_TEST

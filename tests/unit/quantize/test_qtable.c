@@ -118,7 +118,7 @@ static const struct {
     { "\"\" f32", "the name is empty", "" },
     { "n fp9", "t.qtable:1: unknown precision 'fp9'", "did you mean 'fp8'" },
     { "n mixed", "unknown precision 'mixed'", "fp8" },
-    { "n fp8 f9", "there is no number format 'f9'", "f8e4m3" },
+    { "n fp8 f9", "unknown number format 'f9'", "f8e4m3" },
     { "n fp8 weights=i8", "precision fp8 cannot have the format i8", "" },
     { "n fp8=f8e3m4 weights=f8e4m3", "the formats stand in the mode", "without '='" },
     { "n fp8 scale=percentil", "unknown scale rule 'percentil'", "did you mean 'percentile'" },
@@ -153,9 +153,9 @@ START_TEST(all_errors_are_told_at_once)
 
     ck_assert(!read_text("# a table\n\na fp8\nb fp9\n c\nd f32 x=1\na f32\n", &table));
     ck_assert_int_eq(ctx->diags.n_errors, 4);
-    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:4: there is no precision"));
+    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:4: unknown precision"));
     ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:5: 'c' has no mode"));
-    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:6: there is no field"));
+    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:6: unknown field"));
     ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:7: a second row"));
 }
 END_TEST
