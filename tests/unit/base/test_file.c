@@ -420,9 +420,9 @@ static const struct {
     { "sub/data.bin", NULL },
     { "sub/../data.bin", NULL }, /* stays inside */
     { "./data.bin", NULL },
-    { "../outside.bin", "leaves the model's folder" },
-    { "sub/../../outside.bin", "leaves the model's folder" },
-    { "/etc/passwd", "leaves the model's folder" },
+    { "../outside.bin", "leads outside the model's folder" },
+    { "sub/../../outside.bin", "leads outside the model's folder" },
+    { "/etc/passwd", "leads outside the model's folder" },
     { "link.bin", "symbolic link" },
     { "linked/data.bin", "symbolic link" },
     { "hard.bin", "several hard links" },

@@ -123,7 +123,7 @@ static const struct {
     { "location=./..", "'..'" },
     { "location=sub//..//..//secret", "'..'" },
     { "location=sub/..", "'..'" },
-    { "location=/etc/passwd", "leaves the model's folder" },
+    { "location=/etc/passwd", "leads outside the model's folder" },
     { "location=", "" },
     { "location=nothing.bin", "No such file" },
     { "location=sub", "not a regular file" },

@@ -372,7 +372,7 @@ START_TEST(a_model_without_an_operator_set_is_refused)
     b->model->n_opset_import = 0;
     builder_node(b, "Relu", "x", "y");
     ck_assert(!import());
-    ck_assert(expect_error(ctx, DIAG_ONNX_FORMAT, "does not say its operator set"));
+    ck_assert(expect_error(ctx, DIAG_ONNX_FORMAT, "declares no operator set"));
 }
 END_TEST
 

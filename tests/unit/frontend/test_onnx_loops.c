@@ -190,7 +190,7 @@ static const struct {
     { "n yes x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the count of this Loop" },
     { "three flag x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
     { "three yes x", "y", "flag", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
-    { "_ yes x", "y", "on", "w", DIAG_LIMIT, "rounds of loops written out; the limit is 100000" },
+    { "_ yes x", "y", "on", "w", DIAG_LIMIT, "loops expanded; the limit is 100000" },
     { "_ _ x", "y", "on", "w", DIAG_ONNX_GRAPH, "this loop never ends" },
     { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH, "input 2 is absent" },
     { "three yes", "y", "on", "w", DIAG_ONNX_GRAPH, "its body has 3 inputs and 2 outputs" },

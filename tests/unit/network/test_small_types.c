@@ -149,7 +149,7 @@ static const struct {
     bool constant;
     const char *type, *error;
 } wrong_types[] = {
-    { false, "(2) afp", "an afp without its numbers of bits" },
+    { false, "(2) afp", "afp without bits" },
     { false, "(2) afp<0,3,7>", "expected an element type such as afp<4,3,7>" },
     { false, "(2) afp<9,3,7>", "expected an element type such as afp<4,3,7>" },
     { false, "(2) afp<4,3", "expected an element type such as afp<4,3,7>" },
@@ -504,7 +504,7 @@ END_TEST
 static const struct {
     const char *lines, *error;
 } refused[] = {
-    { "%y = reshape(@b) {shape=[4]}", "input 0 of reshape has blocks with scales of their own" },
+    { "%y = reshape(@b) {shape=[4]}", "input 0 of reshape has block scales" },
     { "%y = nn.dense(@b, %x) {out_dtype=f32}", "input 0 of nn.dense has blocks" },
     { "%y = cast(@b) {dtype=i8, saturate=true}", "cast of block-scaled values to i8" },
     { "%y = cast(%x) {dtype=afp, saturate=true}", "cast to afp needs the codec" },

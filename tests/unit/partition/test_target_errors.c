@@ -212,9 +212,9 @@ static const struct bad bad[] = {
       { "'tiles' is defined by let and has no fields" },
       NULL },
     { ROWS("{" CONV ", 'let': {'a': 'macs + ~mac'}}"), { "no name 'mac'" }, "'macs'" },
-    { ROWS("{" RELU ", 'let': {'a': '~a + 1'}}"), { "in a circle: a -> a" }, NULL },
+    { ROWS("{" RELU ", 'let': {'a': '~a + 1'}}"), { "form a cycle: a -> a" }, NULL },
     { ROWS("{" RELU ", 'let': {'a': '~b + 1', 'b': '~c + d', 'c': 'b + a', 'd': '1'}}"),
-      { "in a circle: a -> b -> c -> a", "in a circle: b -> c -> b" },
+      { "form a cycle: a -> b -> c -> a", "form a cycle: b -> c -> b" },
       NULL },
     { ROWS("{" RELU ", 'let': {~'4': '1'}}"), { "'4' is not a name" }, NULL },
     { ROWS("{" RELU ", 'let': {~'out': '1'}}"), { "'out' is taken" }, NULL },
@@ -393,7 +393,7 @@ START_TEST(definitions_that_nest_too_deep_are_refused)
     ck_assert(expect_error(ctx, DIAG_TARGET_FILE, "more than 16 deep"));
     ck_assert_int_eq(ctx->diags.n_errors, 1);
     ck_assert_ptr_null(parse_raw(lets(65)));
-    ck_assert(expect_error(ctx, DIAG_TARGET_FILE, "65 names are defined here"));
+    ck_assert(expect_error(ctx, DIAG_TARGET_FILE, "65 names are defined"));
 }
 END_TEST
 

@@ -120,14 +120,14 @@ static const struct {
     { "n mixed", "unknown precision 'mixed'", "fp8" },
     { "n fp8 f9", "unknown number format 'f9'", "f8e4m3" },
     { "n fp8 weights=i8", "precision fp8 cannot have the format i8", "" },
-    { "n fp8=f8e3m4 weights=f8e4m3", "the formats stand in the mode", "without '='" },
+    { "n fp8=f8e3m4 weights=f8e4m3", "sets the formats already", "without '='" },
     { "n fp8 scale=percentil", "unknown scale rule 'percentil'", "did you mean 'percentile'" },
     { "n fp8 scale=percentile:0", "unknown scale rule 'percentile:0'", "rules are unit" },
     { "n fp8 scale-weights=x", "unknown scale rule 'x'", "rules are unit" },
-    { "n fp8w scale=max", "fp8w has no small data", "scale-weights=" },
-    { "n fp8w data=f8e4m3", "fp8w has no small data", "" },
-    { "n f32 weights=f8e4m3", "f32 has no small weights", "" },
-    { "n f32 scale-weights=max", "f32 has no small weights", "" },
+    { "n fp8w scale=max", "fp8w does not quantise data", "scale-weights=" },
+    { "n fp8w data=f8e4m3", "fp8w does not quantise data", "" },
+    { "n f32 weights=f8e4m3", "f32 does not quantise weights", "" },
+    { "n f32 scale-weights=max", "f32 does not quantise weights", "" },
     { "n fp8 color=red", "unknown field 'color=red'", "a row is" },
     { "n fp8 - - - - -", "one field too many: '-'", "a row is" },
     { "n fp8 weights=f8e4m3 f8e4m3 data=f8e4m3", "a second value", "a row is" },
@@ -183,7 +183,7 @@ START_TEST(odd_files_are_read_or_refused)
     ck_assert(read_text("\xEF\xBB\xBF# only\r\n\r\n \t\n", &table));
     ck_assert_int_eq(table.n, 0);
     ck_assert(!qtable_read_bytes(ctx, "t", "a f32\0", 6, &table));
-    ck_assert(expect_error(ctx, DIAG_QTABLE, "no line of text"));
+    ck_assert(expect_error(ctx, DIAG_QTABLE, "not a line of text"));
     memset(line, 'a', 99999);
     line[99999] = '\0';
     ck_assert(!read_text(line, &table));

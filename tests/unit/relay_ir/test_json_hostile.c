@@ -87,7 +87,7 @@ static const struct {
     const char *text, *error;
 } wrong[] = {
     /* what is known of the numbers */
-    { TYPED("'dtype': 'afp', 'shape': [2]"), "params[0]: an afp without its numbers of bits" },
+    { TYPED("'dtype': 'afp', 'shape': [2]"), "params[0]: afp without bits" },
     { TYPED("'dtype': 'afp<9,9,9>', 'shape': [2]"), "params[0].dtype: found 'afp<9,9,9>'" },
     { TYPED("'dtype': 'f32<1,1,1>', 'shape': [2]"), "params[0].dtype: found 'f32<1,1,1>'" },
     { TYPED("'dtype': 'f32', 'shape': [2], 'calibrated': 3"),

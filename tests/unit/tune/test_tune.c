@@ -199,10 +199,10 @@ START_TEST(damaged_lines_are_told_by_number)
           "expected a text as the value of the knob tile" },
         { HEAD "\"knobs\":{},\"verdict\":\"fine\"}", "verdict is ok, wrong or failed, not fine" },
         { HEAD "\"knobs\":{},\"verdict\":\"ok\",\"usual_warm_us\":1,\"warm_ratio\":1}",
-          "no number of at least 0 called warm_us" },
+          "missing number >= 0: warm_us" },
         { HEAD
           "\"knobs\":{},\"verdict\":\"ok\",\"warm_us\":1,\"usual_warm_us\":1,\"warm_ratio\":-1}",
-          "no number of at least 0 called warm_ratio" },
+          "missing number >= 0: warm_ratio" },
         { HEAD "\"knobs\":{},\"verdict\":\"failed\"}", "there is no text reason" },
     };
     const struct trial good = trial_of("r", "2x6", 0.9, 0);

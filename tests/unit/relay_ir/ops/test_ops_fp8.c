@@ -234,8 +234,8 @@ static const struct {
 } malformed[] = {
     { "{out_dtype=f33}", "attribute 'out_dtype' of dense is malformed" },
     { "{out_dtype=}", "attribute 'out_dtype' of dense is malformed" },
-    { "{out_dtype=f32", "'}' is missing" },
-    { "{out_dtype=f32, out_dtype=f32}", "'}' is missing" },
+    { "{out_dtype=f32", "expected '}'" },
+    { "{out_dtype=f32, out_dtype=f32}", "expected '}'" },
     { "{}", "expected" },
     { "{in_dtype=f32}", "expected" },
 };

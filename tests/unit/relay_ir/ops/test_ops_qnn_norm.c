@@ -81,7 +81,7 @@ static const struct op_case cases[] = {
       "input 1 of qnn.div is f32, expected i8, u8, i16 or u16" },
     { "qnn.div", "",
       "f8e5m2[1] 7; f8e5m2[1] 2; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "",
-      "numbers fit into 32 bits" },
+      "at most 2^30 steps" },
 };
 
 START_TEST(by_hand)

@@ -204,12 +204,12 @@ static const struct {
     const char *error;
 } refused[] = {
     { DTYPE_I8, { 0, 5 }, { { 0, 0 }, { 0, 0 } }, true, "input 0 of qnn.pwl is i8" },
-    { DTYPE_I16, { 1, 5 }, { { 0, 0 }, { 0, 0 } }, true, "starts rise from 0" },
-    { DTYPE_U16, { 0, 0 }, { { 0, 0 }, { 0, 0 } }, true, "starts rise from 0" },
+    { DTYPE_I16, { 1, 5 }, { { 0, 0 }, { 0, 0 } }, true, "ascending starts from 0" },
+    { DTYPE_U16, { 0, 0 }, { { 0, 0 }, { 0, 0 } }, true, "ascending starts from 0" },
     { DTYPE_I16, { 0, 5 }, { { 0, 1 << 29 }, { 0, 0 } }, true, "lines within 2^30" },
     { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { INT32_MIN, 0 } }, true, "lines within 2^30" },
     { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { 0, 20000 } }, true, "lines within 2^30" },
-    { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { 0, 0 } }, false, "the segments are no constants" },
+    { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { 0, 0 } }, false, "the segments are not constants" },
 };
 
 START_TEST(malformed_segments_are_refused)
