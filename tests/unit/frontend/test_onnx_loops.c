@@ -192,7 +192,8 @@ static const struct {
     { "three yes x", "y", "flag", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
     { "_ yes x", "y", "on", "w", DIAG_LIMIT, "loops expanded; the limit is 100000" },
     { "_ _ x", "y", "on", "w", DIAG_ONNX_GRAPH, "this loop never ends" },
-    { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH, "input 2 is absent" },
+    { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH,
+      "input 2, an initial value of the loop, is absent" },
     { "three yes", "y", "on", "w", DIAG_ONNX_GRAPH, "its body has 3 inputs and 2 outputs" },
     { "three yes x", "y z", "on", "w", DIAG_ONNX_GRAPH, "it has 2 outputs, its body gives 1" },
     { "three yes x", "y", "on", "undefined", DIAG_ONNX_GRAPH, "\"undefined\" as output 1" },
@@ -223,7 +224,7 @@ static const struct {
     { "num_scan_inputs=3", DIAG_ONNX_ATTRIBUTE, "num_scan_inputs is not in 1 .. 2" },
     { "num_scan_inputs=1 scan_input_axes=[2]", DIAG_SHAPE, "sequence 0 has no axis 2" },
     { "num_scan_inputs=2", DIAG_SHAPE, "its sequences have 4 and 5 elements" },
-    { "num_scan_inputs=1 scan_output_axes=[3]", DIAG_SHAPE, "output 1 has 1 dims" },
+    { "num_scan_inputs=1 scan_output_axes=[3]", DIAG_SHAPE, "output 1 of its body has 1 dims" },
 };
 
 START_TEST(scans_that_do_not_fit_are_refused)

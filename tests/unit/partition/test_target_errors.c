@@ -111,8 +111,12 @@ static const struct bad bad[] = {
       "did you mean" },
 
     /* numbers */
-    { TARGET(", 'limits': {'max_macs': ~-1}"), { "'max_macs' is -1, a whole number" }, NULL },
-    { TARGET(", 'limits': {'max_macs': ~1.5}"), { "'max_macs' is 1.5, a whole number" }, NULL },
+    { TARGET(", 'limits': {'max_macs': ~-1}"),
+      { "'max_macs' is -1, expected a whole number" },
+      NULL },
+    { TARGET(", 'limits': {'max_macs': ~1.5}"),
+      { "'max_macs' is 1.5, expected a whole number" },
+      NULL },
     { TARGET(", 'limits': {'max_macs': ~1e400}"), { "'max_macs' is inf" }, NULL },
     { TARGET(", 'limits': {'max_macs': ~9007199254740994}"), { "0 to 2^53" }, NULL },
     { TARGET(", 'rates': {'call_ns': ~-0.5}"), { "'call_ns' is -0.5" }, NULL },
@@ -201,25 +205,25 @@ static const struct bad bad[] = {
       "ReLU6 is clip with a_min=0, a_max=6" },
     { ROWS("{" CONV ", 'where': ['~out.groups == 1']}"), { "out has no field 'groups'" }, NULL },
     { ROWS("{" CONV ", 'where': ['present(~bias)']}"), { "unknown name 'bias' here" }, NULL },
-    { ROWS("{" CONV ", 'cost_ns': '5 + ~macz / 64'}"), { "no name 'macz'" }, "'macs'" },
-    { ROWS("{" CONV ", 'where': ['macs > 7 && ~fast']}"), { "no name 'fast'" }, NULL },
-    { ROWS("{" CONV ", 'where': ['macs <= ~limit']}"), { "no name 'limit'" }, NULL },
-    { ROWS("{" CONV ", 'cost_ns': 'min(macs, ~limit)'}"), { "no name 'limit'" }, NULL },
+    { ROWS("{" CONV ", 'cost_ns': '5 + ~macz / 64'}"), { "unknown name 'macz'" }, "'macs'" },
+    { ROWS("{" CONV ", 'where': ['macs > 7 && ~fast']}"), { "unknown name 'fast'" }, NULL },
+    { ROWS("{" CONV ", 'where': ['macs <= ~limit']}"), { "unknown name 'limit'" }, NULL },
+    { ROWS("{" CONV ", 'cost_ns': 'min(macs, ~limit)'}"), { "unknown name 'limit'" }, NULL },
     { ROWS("{" CONV ", 'scratch': '~tile * 4', 'let': {'tiles': 'macs / 64'}}"),
-      { "no name 'tile'" },
+      { "unknown name 'tile'" },
       "'tiles'" },
     { ROWS("{" CONV ", 'scratch': '~tiles.rank * 4', 'let': {'tiles': 'macs / 64'}}"),
       { "'tiles' is defined by let and has no fields" },
       NULL },
-    { ROWS("{" CONV ", 'let': {'a': 'macs + ~mac'}}"), { "no name 'mac'" }, "'macs'" },
+    { ROWS("{" CONV ", 'let': {'a': 'macs + ~mac'}}"), { "unknown name 'mac'" }, "'macs'" },
     { ROWS("{" RELU ", 'let': {'a': '~a + 1'}}"), { "form a cycle: a -> a" }, NULL },
     { ROWS("{" RELU ", 'let': {'a': '~b + 1', 'b': '~c + d', 'c': 'b + a', 'd': '1'}}"),
       { "form a cycle: a -> b -> c -> a", "form a cycle: b -> c -> b" },
       NULL },
     { ROWS("{" RELU ", 'let': {~'4': '1'}}"), { "'4' is not a name" }, NULL },
-    { ROWS("{" RELU ", 'let': {~'out': '1'}}"), { "'out' is taken" }, NULL },
-    { ROWS("{" RELU ", 'let': {~'out7': '1'}}"), { "'out7' is taken" }, NULL },
-    { ROWS("{" RELU ", 'let': {~'scratch': '1'}}"), { "'scratch' is taken" }, NULL },
+    { ROWS("{" RELU ", 'let': {~'out': '1'}}"), { "'out' is reserved" }, NULL },
+    { ROWS("{" RELU ", 'let': {~'out7': '1'}}"), { "'out7' is reserved" }, NULL },
+    { ROWS("{" RELU ", 'let': {~'scratch': '1'}}"), { "'scratch' is reserved" }, NULL },
     { ROWS("{" RELU ", 'let': {'x': '~1'}}"), { "'x' is already a capture" }, NULL },
     { ROWS("{'name': 'r', 'pattern': '~name=relu(x)', 'template': 'a.tmpl'}"),
       { "nothing can be captured as 'name'" },
@@ -354,7 +358,7 @@ START_TEST(many_errors_take_no_time)
 
     ck_assert_ptr_null(
         parse_raw(arena_printf(&ctx->perm, "{\"name\":\"t\",\"composites\":[%s0]}", rows)));
-    ck_assert(expect_error(ctx, DIAG_TARGET_FILE, "t.json:20001:1: this is a number"));
+    ck_assert(expect_error(ctx, DIAG_TARGET_FILE, "t.json:20001:1: found a number"));
 }
 END_TEST
 

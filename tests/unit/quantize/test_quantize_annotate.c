@@ -530,7 +530,7 @@ START_TEST(a_calibration_of_other_shapes_is_refused)
     run(&q);
     ck_assert(!q.ok);
     ck_assert_int_eq(q.ctx->diags.n_errors, 1);
-    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "made of 'another.onnx'"));
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "table is of 'another.onnx'"));
     ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "than the model: 'r' is (1,2,4,4) f32, "
                                                      "1x2x4x5 in the table"));
     end(&q);

@@ -114,7 +114,7 @@ static const struct {
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1]}, 'blocks': {}"),
       "params[0]: found two of" },
     { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'blocks': {'block': 2, 'scale': [1, 1]}"),
-      "params[0]: only constants have blocks" },
+      "params[0]: only constants have block scales" },
     { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'blocks': {'block': 0, 'scale': []}"),
       "blocks.block: found 0, wanted a whole number, 1 to" },
     { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'scales': {}"),

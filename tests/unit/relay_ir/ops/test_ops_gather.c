@@ -88,7 +88,7 @@ static const struct op_case scatters[] = {
     { "scatter_elements", SCATTER("0", ""), "f32[2] 1; i64[1] 0; f64[1] 0", "",
       "inputs 0 and 2 of" },
     { "scatter_elements", SCATTER("0", ""), "f32[2] 1; i64[2] 0; f32[1] 0", "",
-      "updates of shape 1, wanted" },
+      "updates of shape 1, expected" },
     { "scatter_elements", SCATTER("0", ""), "f32[2,1] 1; i64[1,2] 0; f32[1,2] 0", "",
       "off axis 0" },
     { "scatter_elements", SCATTER("1", ""), "f32[2] 1; i64[1] 0; f32[1] 0", "",

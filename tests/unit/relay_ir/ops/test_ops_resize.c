@@ -169,7 +169,7 @@ static const struct op_case errors[] = {
     { "image.resize", RESIZE("[4]", "[]", "linear", "", PLAIN), "i64[2] 1", "",
       "image.resize of i64 by method \"linear\" is not supported" },
     { "image.resize", RESIZE("[4]", "[]", "linear", "", PLAIN), "bool[2] 1", "",
-      "is bool, wanted" },
+      "is bool, expected" },
 };
 
 START_TEST(nearest_copies_the_element_at_the_rounded_place)

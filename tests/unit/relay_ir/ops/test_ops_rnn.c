@@ -199,7 +199,7 @@ static const struct op_case errors[] = {
       "the length of sequence 0 is 4, expected 0 to 3" },
     { "nn.rnn", PLAIN, "f32[3,1,1] 1; f32[1,2,1] 1; f32[1,2,2] 1; _; i32[1] -1", ";",
       "the length of sequence 0 is -1" },
-    { "nn.rnn", PLAIN, "i32[3,1,1] 1; i32[1,2,1] 1; i32[1,2,2] 1", ";", "is i32, wanted" },
+    { "nn.rnn", PLAIN, "i32[3,1,1] 1; i32[1,2,1] 1; i32[1,2,2] 1", ";", "is i32, expected" },
     { "nn.rnn", FORM("0", "", "", "[]", "[]"), "f32[3,1,1] 1; f32[1,2,1] 1; f32[1,2,2] 1", ";",
       "hidden_size is 0, expected 1 to" },
     { "nn.rnn", FORM("2", "backwards", "", "[]", "[]"), "f32[3,1,1] 1; f32[1,2,1] 1; f32[1,2,2] 1",

@@ -63,7 +63,7 @@ static const struct op_case samples[] = {
     { "image.grid_sample", SAMPLE("", "wrap", "false"), "f32[1,1,2] 1; f32[1,1,1] 0", "",
       "padding_mode is \"wrap\"" },
     { "image.grid_sample", SAMPLE("", "", "false"), "i8[1,1,2] 1; f32[1,1,1] 0", "",
-      "is i8, wanted" },
+      "is i8, expected" },
 };
 
 static const struct op_case regions[] = {
