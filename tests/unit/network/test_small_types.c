@@ -181,12 +181,12 @@ static const struct {
     { false, "(2) i8 scaled(axis=0, scale=[1, ...], zero=[0, 1, 2])", "expected ']'" },
     { false, "(2) i8 scaled(zero=1)", "expected 'scale'" },
     { false, "(68719476736) i8 scaled(axis=0, scale=[1, ...])", "too many for the text" },
-    { false, "(2) f4e2m1 blocks(32, scale=[1, ...])", "only constants have blocks" },
+    { false, "(2) f4e2m1 blocks(32, scale=[1, ...])", "only constants have block scales" },
     { true, "(2) f4e2m1 blocks(0, scale=[])", "blocks of 0 elements" },
     { true, "(2) f4e2m1 blocks(2, scale=[-3, ...])", "scale 0 is -3, expected a positive" },
     { true, "(2) f4e2m1 blocks(2, scale=[1, ...], zero=[0, ...])", "f4e2m1 has a zero point" },
     { true, "(2) i4 blocks(2, scale=[1, ...], zero=[8, ...])", "zero point 8 is not a number of" },
-    { true, "(2) f32 blocks(2, scale=[1, ...])", "f32 has blocks" },
+    { true, "(2) f32 blocks(2, scale=[1, ...])", "f32 has block scales" },
     { true, "(2) f4e2m1 blocks(99999999999999, scale=[1, ...])", "the number is too big" },
     { true, "(2) f4e2m1 blocks(2, scale=crc32:00000000)", "no 2 scales with this checksum" },
     { true, "(2) f4e2m1 blocks(2, scale=crc32:0)", "a checksum of 8 hexadecimal digits" },
@@ -505,7 +505,7 @@ static const struct {
     const char *lines, *error;
 } refused[] = {
     { "%y = reshape(@b) {shape=[4]}", "input 0 of reshape has block scales" },
-    { "%y = nn.dense(@b, %x) {out_dtype=f32}", "input 0 of nn.dense has blocks" },
+    { "%y = nn.dense(@b, %x) {out_dtype=f32}", "input 0 of nn.dense has block scales" },
     { "%y = cast(@b) {dtype=i8, saturate=true}", "cast of block-scaled values to i8" },
     { "%y = cast(%x) {dtype=afp, saturate=true}", "cast to afp needs the codec" },
     { "%y = concatenate(@a, @c) {axis=0}", "are afp<3,2,3> and afp<4,3,7>, expected one type" },
