@@ -55,7 +55,7 @@ relu1 int8w weights=i4
 # times that were measured: of this convolution in f32, and of another one in integers
 $ echo '{"schema": "relayc-bench-1", "regions": [{"signature": "nn.conv2d(p0 f32[1,2,6,6], c f32[3,2,3,3]) {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, data_layout=\"NCHW\", out_layout=\"NCHW\", kernel_layout=\"OIHW\"}; nn.bias_add(_, c f32[3]); nn.relu(_)", "ms": {"median": 2}, "macs": 864, "activation_bytes": 480}, {"signature": "qnn.conv2d(p0 i8[1,9,9,9], c i8[8,9,3,3]) {groups=1}", "ms": {"median": 3}, "macs": 2592, "activation_bytes": 900}, {"signature": "qnn.quantize(p0 f32[10])", "ms": {"median": 0.1}, "macs": 0, "activation_bytes": 100}]}' >times.json
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --calib c.json --data arrays --strategy budget --choices int8 --latency-log times.json --latency 95% -o l | sed -n '/Pareto/,/others/p'; grep -v '^#' l.qtable | head -1
-Pareto front            flash        RAM         ms     cosine         loss
+Pareto front                              flash        RAM         ms     cosine         loss
 network 1 by bytes                          347         80       1.61   1.000000  6.41871e-10
 network 0 by bytes                          412          0          2   1.000000            0
 found takes 347 bytes of flash, 80 of RAM, ms: 1.61
