@@ -1,10 +1,8 @@
 /* arena.h - memory by lifetime.
  *
- * Two kinds. `struct arena` hands out small zeroed pieces that all die together. `struct bulk` owns
- * tensor payloads: each is a block of its own, so that a sweep can give back what no constant uses
- * any more (a 100 MB network is folded several times on its way through the passes).
- * Neither ever returns NULL: running out of memory is out_of_memory().
- */
+ * Two kinds. `struct arena` hands out small zeroed pieces that are freed together. `struct bulk`
+ * owns tensor payloads, a block each, so that a sweep can free those that no constant uses any
+ * more. Neither ever returns NULL: running out of memory is out_of_memory(). */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -44,14 +42,14 @@ struct bulk {
 /* `bytes` zeroed bytes aligned to 64, owned by `bulk` until bulk_keep or bulk_release. */
 void *bulk_alloc(struct bulk *bulk, size_t bytes);
 
-/* Frees each payload that none of n pointers points into (anywhere into it; pointers not of this
- * bulk are ignored). Sorts the pointers. */
+/* Frees each payload into which none of the n pointers points; other pointers are ignored. Sorts
+ * the pointers. */
 void bulk_keep(struct bulk *bulk, const void **inside, size_t n);
 void bulk_release(struct bulk *bulk);
 
-/* `bytes` (0: not known) could not be had: goes to the boundary of the thread's owner
- * (base/memory.h), or, where there is none, ends the process with a message and exit code 3. Also
- * for callers of other allocators; those of libraries come here by themselves (base/memory.h). */
+/* Reports that `bytes` (0: unknown) could not be allocated: unwinds to the boundary of the thread's
+ * memory owner (base/memory.h), or, without one, ends the process with a message and exit code 3.
+ * For all allocators; those of libraries are hooked (base/memory.h). */
 _Noreturn void out_of_memory(size_t bytes);
 
 #endif

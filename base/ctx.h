@@ -1,4 +1,4 @@
-/* ctx.h - what every phase carries along: memory by lifetime, and the diagnostics so far. */
+/* ctx.h - compilation context: memory by lifetime, diagnostics, limits. */
 #ifndef BASE_CTX_H
 #define BASE_CTX_H
 
@@ -13,7 +13,7 @@ struct ctx {
     struct cost_limits limits;
 };
 
-/* A context whose diagnostics speak of the file `input_name` (borrowed; NULL = none yet). */
+/* A context whose diagnostics name the file `input_name` (borrowed; NULL = none yet). */
 struct ctx *ctx_new(const char *input_name);
 
 /* Frees the context and everything in its arenas. */

@@ -29,8 +29,7 @@ enum dtype_kind {
 const char *dtype_name(enum dtype dtype);
 const char *dtype_c_type(enum dtype dtype);
 size_t dtype_bytes(enum dtype dtype);    /* of one element in memory */
-int dtype_packed_bits(enum dtype dtype); /* of one element among many: 4 of I4; 8 of AFP, whose
-                                            type knows better (type_packed_bits) */
+int dtype_packed_bits(enum dtype dtype); /* packed: 4 of I4; 8 of AFP, see type_packed_bits */
 enum dtype_kind dtype_kind(enum dtype dtype);
 bool dtype_is_float(enum dtype dtype);        /* F16, BF16, F32, F64 */
 bool dtype_is_half(enum dtype dtype);         /* F16, BF16: without arithmetic in C99 */
@@ -48,8 +47,8 @@ const struct minifloat *dtype_minifloat(enum dtype dtype);
 double dtype_load(enum dtype dtype, const void *data, int64_t index);
 void dtype_store(enum dtype dtype, void *data, int64_t index, double value);
 
-/* The same through int64: exact for every integer type; floats are truncated towards zero, stores
- * wrap to the type's width as C conversion of two's complement does. */
+/* Conversion through int64: exact for integer types; floats truncate towards zero, stores wrap to
+ * the type's width. */
 int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index);
 void dtype_store_int(enum dtype dtype, void *data, int64_t index, int64_t value);
 

@@ -1,6 +1,6 @@
-/* embedded.h - files that are part of the binary as text, so that an installed relayc needs no data
- * folder: templates, runtime/embed, runtime/abi, the targets' files (the Makefile lists them and
- * makes the table with base/embed.awk). */
+/* embedded.h - files embedded in the binary, so that an installed relayc needs no data folder:
+ * templates, runtime/embed, runtime/abi, backend files (listed in the Makefile; table made by
+ * base/embed.awk). */
 #ifndef BASE_EMBEDDED_H
 #define BASE_EMBEDDED_H
 
@@ -14,7 +14,7 @@ struct embedded_file {
 extern const struct embedded_file embedded_files[];
 extern const size_t n_embedded_files;
 
-/* NULL if there is none. */
+/* File by path; NULL if there is none. */
 const struct embedded_file *embedded_find(const char *path);
 
 #endif

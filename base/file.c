@@ -73,7 +73,7 @@ bool file_map(struct ctx *ctx, const char *path, struct mapping *out)
     if (fstat(fd, &st) != 0)
         diag_error(ctx, DIAG_FILE_READ, NULL, "cannot read %s: %s", safe, strerror(errno));
     else if (S_ISDIR(st.st_mode))
-        diag_error(ctx, DIAG_FILE_READ, NULL, "%s is a folder, a file is needed", safe);
+        diag_error(ctx, DIAG_FILE_READ, NULL, "%s is a folder, expected a file", safe);
     else if (S_ISREG(st.st_mode))
         ok = map_fd(fd, (size_t)st.st_size, out) ||
              diag_error(ctx, DIAG_FILE_READ, NULL, "cannot map %s: %s", safe, strerror(errno));
@@ -81,7 +81,7 @@ bool file_map(struct ctx *ctx, const char *path, struct mapping *out)
         ok = map_stream(fd, out) ||
              diag_error(ctx, DIAG_FILE_READ, NULL, "cannot read %s: %s", safe, strerror(errno));
     else
-        diag_error(ctx, DIAG_FILE_READ, NULL, "%s is a device, a file is needed", safe);
+        diag_error(ctx, DIAG_FILE_READ, NULL, "%s is a device, expected a file", safe);
     memory_close(fd);
     return ok;
 }
@@ -97,7 +97,7 @@ static int open_beneath(int dir, const char *relative)
 static const char *beneath_failure(int error)
 {
     switch (error) {
-    case EXDEV: return "the path leaves the model's folder";
+    case EXDEV: return "the path leads outside the model's folder";
     case ELOOP: return "a part of the path is a symbolic link";
     case ENOSYS: return "this kernel has no openat2, which keeps external data inside the folder";
     default: return strerror(error);

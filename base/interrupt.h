@@ -1,33 +1,31 @@
-/* interrupt.h - how a run ends before its time: by a signal, or because memory is used up. Either
- * way the processes that it started end first, then all that is temporary goes (base/temporary.h).
- */
+/* interrupt.h - abnormal end of a run: by a signal, or out of memory. Child processes are ended
+ * first, then temporary files removed (base/temporary.h). */
 #ifndef BASE_INTERRUPT_H
 #define BASE_INTERRUPT_H
 
 #include <stddef.h>
 
-/* From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE clean up and end the process with exit code 128 +
- * their number (a SIGHUP that is ignored stays so: nohup); a file that grows beyond `ulimit -f` is
- * an error of write, no signal; a crash is told of, cleans up, and ends with exit code 70; and what
- * a library ends by exit() cleans up, too. For main. */
+/* Installs handlers, for main: SIGINT, SIGTERM, SIGHUP and SIGPIPE clean up and exit with 128 +
+ * signal (an ignored SIGHUP stays ignored: nohup); exceeding `ulimit -f` is a write error, not a
+ * signal; a crash is reported, cleans up, and exits with 70; exit() in a library cleans up too. */
 void interrupt_handle(void);
 
 /* The handler of crashes. */
 void process_crashed(int number);
 
-/* Between these a signal waits: for the few steps of which all or none must be done. */
+/* Delays signals during a few steps that must be done together. */
 void interrupt_hold(void);
-int interrupt_held(void); /* the signal that waits, 0 = none */
+int interrupt_held(void); /* pending signal, 0 = none */
 void interrupt_release(void);
 
-/* Ends the children and removes all that is temporary; once. For signal handlers, too. */
+/* Ends the children and removes temporary files; once. Async-signal-safe. */
 void process_clean(void);
 
-/* Prints the text (which ends its line) on standard error, cleans up, and ends the process.
- * Allocates nothing; for any thread. */
+/* Prints the text, with its newline, on stderr, cleans up and exits. Allocates nothing;
+ * thread-safe. */
 _Noreturn void process_fail(const char *text, int exit_code);
 
-/* The same, because `bytes` (0: not known) could not be had; exit code 3. */
+/* process_fail for a failed allocation of `bytes` (0: unknown); exit code 3. */
 _Noreturn void process_out_of_memory(size_t bytes);
 
 #endif

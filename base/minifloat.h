@@ -1,9 +1,9 @@
-/* minifloat.h - the one codec of all floats of up to 16 bits with a sign, up to 8 bits of exponent
- * and up to 7 of mantissa: the rows of minifloat.def, and afp<e,m,k>, made at run time.
+/* minifloat.h - codec of all narrow floats with a sign, up to 8 exponent and 7 mantissa bits: the
+ * rows of minifloat.def, and afp<e,m,k>, made at run time.
  *
  * Decoding is exact: every number of every format is an f32. Encoding rounds once, to nearest, ties
- * to the even code, with subnormals; a carry goes into the next binade. Of the processor's
- * settings, only arrays want one: its default rounding mode. */
+ * to the even code, with subnormals; a carry goes into the next binade. Array functions need the
+ * CPU's default rounding mode. */
 #ifndef BASE_MINIFLOAT_H
 #define BASE_MINIFLOAT_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which codes are no numbers. */
+/* Codes that are not numbers. */
 enum minifloat_specials {
     MINIFLOAT_NONE, /* none */
     MINIFLOAT_IEEE, /* exponent all ones: infinity (mantissa 0) and NaN */
@@ -42,9 +42,9 @@ bool minifloat_afp(int exponent_bits, int mantissa_bits, int bias, struct minifl
 /* A row's name, or "afp<e,m,k>" as minifloat_afp spells it. False if it is neither. */
 bool minifloat_from_name(const char *name, struct minifloat *out);
 
-int minifloat_bits(const struct minifloat *format);     /* of a code */
-float minifloat_max(const struct minifloat *format);    /* the greatest finite number */
-unsigned minifloat_nan(const struct minifloat *format); /* the code that encoding gives for +NaN */
+int minifloat_bits(const struct minifloat *format);     /* bits per code */
+float minifloat_max(const struct minifloat *format);    /* greatest finite value */
+unsigned minifloat_nan(const struct minifloat *format); /* code of +NaN */
 
 /* Bits of a code above the format's are ignored. */
 float minifloat_decode(const struct minifloat *format, unsigned code);
@@ -65,7 +65,7 @@ void minifloat_encode_array(const struct minifloat *format, const float *values,
 void minifloat_decode_array(const struct minifloat *format, const uint8_t *codes, float *values,
                             size_t n);
 
-/* The number of each code of up to 8 bits; formats of fewer repeat. */
+/* Value of each code of up to 8 bits; narrower formats repeat. */
 void minifloat_table(const struct minifloat *format, float table[256]);
 
 #endif

@@ -1,4 +1,4 @@
-/* str.h - text under construction, and the few string questions that C leaves open. */
+/* str.h - string builder and string helpers. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -28,19 +28,17 @@ const char *str_text(const struct str *str);
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 
-/* `text` made harmless for a terminal or a one-line comment: control bytes, quotes, backslashes and
- * bytes that are not UTF-8 become \xNN; cut at `limit` bytes with "..." behind. */
+/* Escapes `text` for terminals and one-line comments: control bytes, quotes, backslashes and
+ * invalid UTF-8 become \xNN; truncated to `limit` bytes plus "...". */
 const char *str_safe(struct arena *arena, const char *text, size_t limit);
 
-/* The first n bytes of text with every \xNN turned back into its byte: str_safe undone. NULL when
- * there is another escape, or a \x00. */
+/* Undoes str_safe for the first n bytes. NULL for any other escape, or \x00. */
 const char *str_unescape(struct arena *arena, const char *text, size_t n);
 
 /* "s", or "" for one. */
 const char *str_plural(long long n);
 
-/* The candidate that `word` is probably a misspelling of (edit distance of at most a third of its
- * length), or NULL. */
+/* Candidate closest to `word` (edit distance at most a third of its length), or NULL. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t n);
 
 #endif

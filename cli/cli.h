@@ -1,4 +1,4 @@
-/* cli.h - what the commands share: a file each, one function each. */
+/* cli.h - shared by the commands, which have one file and one function each. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -11,12 +11,12 @@
 
 struct cli {
     struct ctx *ctx;
-    struct driver_state *driver; /* the options, and the compilation that they ask for */
-    struct output_set *outputs;  /* the command's files: it finishes them, main puts them into their
-                                    places when all that is to be said was written */
+    struct driver_state *driver; /* options and compilation */
+    struct output_set *outputs;  /* output files: the command completes them, main commits them
+                                    after all output was written */
     cJSON *json;                 /* the object that --json prints; NULL without --json */
     bool quiet;
-    struct progress progress; /* of the driver's work */
+    struct progress progress; /* progress of the driver */
 };
 
 /* Each returns false after an error. Diagnostics are printed by main. */
@@ -33,13 +33,13 @@ bool command_targets(struct cli *cli);
 bool command_tune(struct cli *cli);
 bool command_verify(struct cli *cli);
 
-/* list.c: `--target help`, `--board help`, --passes. True: there is nothing else to do. */
+/* list.c: `--target help`, `--board help`, --passes. True: the command is done. */
 bool show_machines_wanted(struct cli *cli);
 bool show_boards_wanted(struct cli *cli);
 void list_machines(struct cli *cli);
 void list_passes(struct cli *cli);
 
-/* Text for people: to standard output unless --json or --quiet. */
+/* Prints text to standard output unless --json or --quiet. */
 void say(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -41,7 +41,7 @@ static bool parse_options(struct bench *bench)
     bench->rounds.repeat = (long)repeat;
     bench->regions_shown = (long)regions;
     if (has_option(args, OPTION_REPEAT) && repeat == 0)
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--repeat: 0 rounds are none");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--repeat: found 0, expected at least 1 round");
     if ((bench->peer == PEER_ONNXRUNTIME || bench->peer == PEER_PLAIN) && args->n_operands &&
         strcmp(args->operands[0], "-") == 0)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
@@ -63,8 +63,8 @@ static void keep_interface(struct bench *bench)
         bench->given_types[i] = fn->ret->inputs[i]->type;
 }
 
-/* Rounding of small numbers may tip either way, and a network magnifies it: no tolerance is right.
- */
+/* Rounding of quantised values may tip either way, and a network magnifies it: no tolerance is
+ * right. */
 static bool is_quantised(const struct module *module)
 {
     for (const struct function *fn = module->functions; fn; fn = fn->next)
@@ -109,11 +109,11 @@ static bool judge(struct bench *bench, double error, double largest, const char 
                "the outputs of the generated code differ from %s by %.2e of the largest, tolerance "
                "%.2e: not timed",
                whose, error, bench->tolerance);
-    diag_help(ctx, "'relayc verify' says which layer is wrong; --tolerance allows more");
+    diag_help(ctx, "'relayc verify' finds the layer; --tolerance allows more");
     if (largest < small && error * largest < roundings)
         diag_help(ctx,
-                  "the largest output is %.1e, for random inputs perhaps: real ones (--input) may "
-                  "give outputs beside which such a difference is small",
+                  "the largest output is only %.1e; real inputs (--input) may give larger ones, "
+                  "relative to which the difference is small",
                   largest);
     return false;
 }

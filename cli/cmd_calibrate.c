@@ -46,7 +46,7 @@ static bool check_column(struct cli *cli, struct request *r)
         text = arena_printf(&cli->ctx->perm, "percentile:%.10g", r->percent);
     if (threshold_method_parse(text, &r->column))
         return true;
-    diag_error(cli->ctx, DIAG_USAGE, NULL, "--threshold: there is no method '%s'",
+    diag_error(cli->ctx, DIAG_USAGE, NULL, "--threshold: unknown method '%s'",
                str_safe(&cli->ctx->perm, text, 80));
     diag_help(cli->ctx, "methods are max, percentile:P, kl, mse:int8 and mse:f8e4m3 (or another "
                         "minifloat of 8 bits)");
@@ -141,8 +141,8 @@ static void warn_non_finite(struct cli *cli, const struct calib_table *table)
     }
     if (first)
         diag_warn(cli->ctx, DIAG_CALIB_TABLE, NULL,
-                  "infinities or NaN in %d tensor%s, which are not counted; '%s' is the first", n,
-                  str_plural(n), str_safe(&cli->ctx->perm, first->name, 200));
+                  "ignored infinities or NaN in %d tensor%s, first in '%s'", n, str_plural(n),
+                  str_safe(&cli->ctx->perm, first->name, 200));
 }
 
 static bool write_table(struct cli *cli, const struct request *r, const struct calib_table *table)

@@ -1,5 +1,5 @@
-/* cmd_compare.c - layer by layer, what storing small numbers costs; and what the generated C makes
- * of it in the end. */
+/* cmd_compare.c - layer by layer, what storing quantised values costs; and what the generated C
+ * makes of it in the end. */
 #include <math.h>
 #include <string.h>
 
@@ -231,7 +231,7 @@ static void show(struct cli *cli, const struct comparison *c)
 
     report_precision(cli);
     if (c->random)
-        say(cli, "random numbers went in: with --data or -i it tells more\n");
+        say(cli, "inputs were random; use --data or -i for meaningful results\n");
     say(cli, "%-44s %-16s %10s %10s\n", "the worst layers", "operator", "1 - cosine", "noise");
     for (int n = 0; n < SHOWN; n++) {
         int worst = -1;

@@ -49,10 +49,10 @@ static bool parse_request(struct cli *cli, struct request *r)
     r->n_threads = count_threads(threads);
     r->against = has_option(args, OPTION_AGAINST);
     if (r->with != WITH_GENERATED && has_option(args, OPTION_TARGET))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--target says nothing to --with engine");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--target has no effect on --with engine");
     if (r->with != WITH_GENERATED && has_option(args, OPTION_DETERMINISTIC))
-        ok =
-            diag_error(cli->ctx, DIAG_USAGE, NULL, "--deterministic says nothing to --with engine");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
+                        "--deterministic has no effect on --with engine");
     ok = prepare_machine(cli->driver) && ok;
     ok = prepare_offload(cli->driver) && ok;
     if (r->against && r->with != WITH_GENERATED && !precision_wanted(cli->driver))

@@ -13,9 +13,9 @@ bool command_explain(struct cli *cli)
     const char *title = diag_title((enum diag_code)number);
 
     if (*end || !title) {
-        diag_error(cli->ctx, DIAG_USAGE, NULL, "there is no diagnostic '%s'",
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "unknown diagnostic '%s'",
                    str_safe(&cli->ctx->perm, text, 40));
-        diag_help(cli->ctx, "codes look like R0301 and stand in front of each message");
+        diag_help(cli->ctx, "a code such as R0301 precedes each message");
         return false;
     }
     printf("R%04ld: %s\n\n%s\n", number, title, diag_explanation((enum diag_code)number));

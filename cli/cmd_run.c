@@ -61,8 +61,8 @@ static bool check_output_files(struct cli *cli, const struct function *fn)
             diag_error(cli->ctx, DIAG_USAGE, NULL, "--output: '%s' is neither .npy nor .npz",
                        str_safe(&cli->ctx->perm, files->at[i], 200));
     if (!ok)
-        diag_error(cli->ctx, DIAG_USAGE, NULL, "%d files for the %d outputs of the model", files->n,
-                   fn->ret->n_inputs);
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "found %d files for the %d outputs of the model",
+                   files->n, fn->ret->n_inputs);
     return cli->ctx->diags.n_errors == 0;
 }
 
@@ -136,15 +136,16 @@ bool command_run(struct cli *cli)
         return true;
     if (ok && with != WITH_GENERATED && has_option(&cli->driver->args, OPTION_TARGET))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--target says nothing without --with generated");
+                        "--target has no effect without --with generated");
     if (ok && with != WITH_GENERATED && has_option(&cli->driver->args, OPTION_DETERMINISTIC))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--deterministic says nothing without --with generated");
+                        "--deterministic has no effect without --with generated");
     if (ok && with != WITH_GENERATED && has_option(&cli->driver->args, OPTION_POOL))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--pool says nothing without --with generated");
+        ok =
+            diag_error(cli->ctx, DIAG_USAGE, NULL, "--pool has no effect without --with generated");
     if (ok && with == WITH_SIMULATION && has_option(&cli->driver->args, OPTION_OFFLOAD))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--with simulation computes what our own C does, without --offload");
+                        "--with simulation reproduces the host's C only: leave out --offload");
     ok = prepare_machine(cli->driver) && ok;
     ok = prepare_pools(cli->driver) && ok;
     if (!prepare_offload(cli->driver) || !ok)

@@ -62,7 +62,7 @@ static bool parse_rules(struct request *r)
             rules[r->options.n_rules - 1].kind == SCALE_SEARCH ||
             rules[r->options.n_rules - 1].kind == SCALE_AUTO ||
             rules[r->options.n_rules - 1].kind == SCALE_TABLE)
-            ok = diag_error(ctx, DIAG_USAGE, NULL, "--rules: there is no rule '%s' to try",
+            ok = diag_error(ctx, DIAG_USAGE, NULL, "--rules: unknown rule '%s'",
                             str_safe(&ctx->perm, name, 80));
         at += n + (at[n] == ',');
     }

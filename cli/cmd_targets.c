@@ -253,14 +253,13 @@ static bool explain(struct cli *cli)
     bool ok;
 
     if (!offload_wanted(cli->driver)) {
-        diag_error(cli->ctx, DIAG_USAGE, NULL, "--explain needs targets to choose among");
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "--explain needs targets");
         diag_help(cli->ctx, "--offload names them, `relayc targets` lists them");
         return false;
     }
     if (cli->driver->args.n_operands > 0)
         return diag_error(cli->ctx, DIAG_USAGE, NULL,
-                          "--explain takes the model, so '%s' is one "
-                          "too many",
+                          "--explain takes the model; unexpected operand '%s'",
                           str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 80));
     cli->driver->args.operands = &model; /* what load_model reads */
     cli->driver->args.n_operands = 1;
@@ -279,7 +278,7 @@ bool command_targets(struct cli *cli)
 
     if (has_option(&cli->driver->args, OPTION_NODE) &&
         !has_option(&cli->driver->args, OPTION_EXPLAIN))
-        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--node says nothing without --explain");
+        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--node has no effect without --explain");
     if (!prepare_offload(cli->driver))
         return false;
     if (has_option(&cli->driver->args, OPTION_EXPLAIN))

@@ -36,8 +36,7 @@ static bool parse_options(struct tuner *tuner)
     return ok;
 }
 
-/* --- regions ------------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 static bool has_choices(const struct codegen_region *region)
 {
@@ -106,13 +105,12 @@ static bool collect_regions(struct tuner *tuner, struct module *module)
     if (tuner->n_regions == 0 && has_option(&cli->driver->args, OPTION_REGIONS))
         return diag_error(
             cli->ctx, DIAG_USAGE, NULL,
-            "--regions: no region that could be tuned has '%s' in its name or signature",
+            "--regions: no tunable region has '%s' in its name or signature",
             str_safe(&cli->ctx->perm, option_text(&cli->driver->args, OPTION_REGIONS, ""), 80));
     return true;
 }
 
-/* --- work ---------------------------------------------------------------------------------------
- */
+/* --- work ------------------------------------------------------------------------------------- */
 
 static struct tune_search search_of(struct tuner *tuner)
 {
@@ -213,8 +211,7 @@ static bool tune_regions(struct tuner *tuner)
     return ok;
 }
 
-/* --- the log and its key ------------------------------------------------------------------------
- */
+/* --- the log and its key ---------------------------------------------------------------------- */
 
 /* As Linux calls the processor; "" where it does not, or where another one runs the code. */
 static const char *cpu_name(struct tuner *tuner)
@@ -263,8 +260,7 @@ static bool open_log(struct tuner *tuner)
     return tuner->file != NULL;
 }
 
-/* --- the result ---------------------------------------------------------------------------------
- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static void add_json(const struct tuner *tuner)
 {
@@ -304,9 +300,10 @@ static void report(const struct tuner *tuner)
         add_json(tuner);
         return;
     }
-    say(cli, "%d of %d better than usual; %s has all trials\n", n_found, tuner->n_regions, path);
+    say(cli, "%d of %d faster than the default; %s has all trials\n", n_found, tuner->n_regions,
+        path);
     if (n_wrong)
-        say(cli, "%d trials gave other outputs: a bug in relayc, or in the compiler\n", n_wrong);
+        say(cli, "%d trials gave different outputs: a bug in relayc or in the compiler\n", n_wrong);
     say(cli, "  next    relayc compile %s --target %s --tune-log %s\n",
         for_shell(cli->driver, cli->driver->args.operands[0]), cli->driver->machine->name,
         for_shell(cli->driver, path));

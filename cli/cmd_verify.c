@@ -39,9 +39,9 @@ static bool check_options(struct cli *cli, double *tolerance)
 
     ok = option_word(cli->ctx, args, OPTION_AGAINST, peers, 0, &peer) && ok;
     if (has_option(args, OPTION_RUNNER) && !has_option(args, OPTION_CC))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--runner says nothing without --cc");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--runner has no effect without --cc");
     if (has_option(args, OPTION_CFLAGS) && !has_option(args, OPTION_CC))
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--cflags says nothing without --cc");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--cflags has no effect without --cc");
     if (has_option(args, OPTION_AGAINST) && args->n_operands && strcmp(args->operands[0], "-") == 0)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
                         "--against onnxruntime needs the model as a file, not from standard input");

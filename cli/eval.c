@@ -12,7 +12,7 @@ static bool add_metric(struct cli *cli, struct eval_request *r, const char *name
     enum metric metric;
 
     if (!metric_parse(name, &metric)) {
-        diag_error(cli->ctx, DIAG_USAGE, NULL, "--metric: there is no '%s'",
+        diag_error(cli->ctx, DIAG_USAGE, NULL, "--metric: unknown metric '%s'",
                    str_safe(&cli->ctx->perm, name, 80));
         diag_help(cli->ctx, "metrics are %s", metric_list(&cli->ctx->perm));
         return false;
@@ -73,7 +73,7 @@ static bool parse_present(struct cli *cli, struct eval_request *r)
         return true;
     diag_error(cli->ctx, DIAG_USAGE, NULL, "--present: '%s' is neither CLASS nor CLASS:SHARE",
                str_safe(&cli->ctx->perm, option_text(&cli->driver->args, OPTION_PRESENT, ""), 80));
-    diag_help(cli->ctx, "0:0.005 asks for boxes of class 0 that cover half a percent of the image");
+    diag_help(cli->ctx, "0:0.005 means boxes of class 0 that cover half a percent of the image");
     return false;
 }
 
@@ -91,12 +91,12 @@ static bool parse_decoding(struct cli *cli, struct eval_request *r)
     ok = option_integer(cli->ctx, &cli->driver->args, OPTION_BOXES, d->most, &most) && ok;
     d->most = most < 1 << 20 ? most : 1 << 20;
     if (text && !decoder_parse(text, &d->decoder)) {
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode: there is no '%s'",
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode: unknown decoder '%s'",
                         str_safe(&cli->ctx->perm, text, 80));
         diag_help(cli->ctx, "decoders are %s", decoder_list(&cli->ctx->perm));
     } else if (needs(r, LABELS_BOXES) && !text) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "map and map50 need to know how the model gives its boxes: --decode");
+                        "map and map50 need --decode, the output format of the detector");
         diag_help(cli->ctx, "decoders are %s (docs/guide/eval.md)", decoder_list(&cli->ctx->perm));
     }
     return ok;
@@ -111,18 +111,18 @@ static bool check_labels(struct cli *cli, const struct eval_request *r)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "'relayc %s' needs --data",
                         command_name(cli->driver->args.command));
     if (!r->labels && (classes || boxes)) {
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "what is right must be known: --labels");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--labels are needed to judge answers");
         diag_help(cli->ctx, "a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt "
                             "files (docs/guide/eval.md)");
     }
     if (classes && boxes && !r->is_present)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "some of these metrics need classes, others boxes");
+                        "metrics for classes and for boxes cannot be combined");
     if (r->is_present && !classes)
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--present says nothing without top1, accuracy or auc");
+                        "--present has no effect without top1, accuracy or auc");
     if (has_option(&cli->driver->args, OPTION_DECODE) && !boxes)
-        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode says nothing without map or map50");
+        ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--decode has no effect without map or map50");
     return ok;
 }
 

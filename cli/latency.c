@@ -184,7 +184,7 @@ bool latency_read(struct ctx *ctx, const char *path, struct latency_log *log)
     cJSON_Delete(root);
     if (ok && log->n > before)
         return true;
-    diag_error(ctx, DIAG_LATENCY_LOG, NULL, "%s is no report of relayc bench --json%s", name,
+    diag_error(ctx, DIAG_LATENCY_LOG, NULL, "%s is not a report of relayc bench --json%s", name,
                ok ? " with regions" : ", or of an old version");
     diag_help(ctx, "relayc bench MODEL.onnx --target host --json >%s", name);
     return false;

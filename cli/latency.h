@@ -1,12 +1,10 @@
-/* latency.h - how long generated C will take, from times that were measured of other networks.
+/* latency.h - estimates the latency of generated C from measurements of other networks.
  *
- * A log is what `relayc bench --json` has printed: regions with signatures
- * (codegen_c/select/signature.h). A region of the same signature takes as long, as operators,
- * shapes and types are the same. One that nobody has measured is scaled from those that are most
- * like it (enum likeness), by multiplications, or by bytes where there are none.
+ * The log is output of `relayc bench --json`: regions with signatures
+ * (codegen_c/select/signature.h). Regions with equal signatures take equal time. Unmeasured ones
+ * are scaled from the most similar (enum likeness), by MACs, or by bytes if they have none.
  *
- * What comes out is the sum of regions that run one by one, warm, on one core of what the log was
- * measured on. */
+ * The estimate is the sum over regions run one by one, warm, on one core of the measured CPU. */
 #ifndef CLI_LATENCY_H
 #define CLI_LATENCY_H
 
@@ -17,13 +15,13 @@ struct latency_log {
     int n, capacity;
 };
 
-/* Adds a report's regions; texts live in ctx->perm. False after a LATENCY_LOG error. */
+/* Adds the regions of a report; texts are in ctx->perm. False after a LATENCY_LOG error. */
 bool latency_read(struct ctx *ctx, const char *path, struct latency_log *log);
 
-/* Seconds of a region; *known: it was measured. 0 when nothing in the log is like it. */
+/* Seconds of a region; *known: measured, not scaled. 0 if the log has nothing similar. */
 double latency_of(const struct latency_log *log, const struct codegen_region *region, bool *known);
 
-/* What a call reads and writes in the arena, and of the model's inputs and outputs: bytes. */
+/* Bytes that a call reads and writes in the arena, the inputs and the outputs. */
 size_t call_activation_bytes(const struct node *call);
 
 #endif

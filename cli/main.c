@@ -145,7 +145,7 @@ static void run(struct cli *cli)
                 arena_printf(&cli->ctx->perm, "relayc-%s-1", command_name(args->command)));
         }
         if (!run_command[args->command](cli) && !cli->ctx->diags.n_errors)
-            diag_error(cli->ctx, DIAG_INTERNAL, NULL, "'%s' failed without saying why",
+            diag_error(cli->ctx, DIAG_INTERNAL, NULL, "'%s' failed without a diagnostic",
                        command_name(args->command));
     }
 }

@@ -39,6 +39,14 @@ static void unknown_command(struct ctx *ctx, const char *word)
         diag_help(ctx, "'relayc --help' lists the commands");
 }
 
+enum { N_LONGS = OPTION_COUNT + ALIAS_COUNT };
+
+static struct option long_option(const char *name, int option)
+{
+    return (struct option){ name, option_rows[option].argument ? required_argument : no_argument,
+                            NULL, LETTER_BASE + option };
+}
+
 /* The tables of getopt_long, made from the options. '-' in front: operands come as option 1, so
  * that options may follow them. */
 static void make_tables(struct option *longs, char *letters)
@@ -46,16 +54,16 @@ static void make_tables(struct option *longs, char *letters)
     *letters++ = '-';
     *letters++ = ':';
     for (int i = 0; i < OPTION_COUNT; i++) {
-        longs[i] = (struct option){ option_rows[i].name,
-                                    option_rows[i].argument ? required_argument : no_argument, NULL,
-                                    LETTER_BASE + i };
+        longs[i] = long_option(option_rows[i].name, i);
         if (option_rows[i].letter) {
             *letters++ = option_rows[i].letter;
             if (option_rows[i].argument)
                 *letters++ = ':';
         }
     }
-    longs[OPTION_COUNT] = (struct option){ NULL, 0, NULL, 0 };
+    for (int i = 0; i < ALIAS_COUNT; i++)
+        longs[OPTION_COUNT + i] = long_option(option_aliases[i].name, option_aliases[i].option);
+    longs[N_LONGS] = (struct option){ NULL, 0, NULL, 0 };
     *letters = '\0';
 }
 
@@ -138,7 +146,7 @@ static void settle_letters(struct ctx *ctx, struct arguments *args,
 
 bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *args)
 {
-    struct option longs[OPTION_COUNT + 1];
+    struct option longs[N_LONGS + 1];
     char letters[2 * OPTION_COUNT + 3];
     struct option_values shared[OPTION_COUNT] = { 0 }; /* given by letters that options share */
     bool named = false;
@@ -147,7 +155,7 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
     *args = (struct arguments){ .command = COMMAND_COUNT };
     make_tables(longs, letters);
     opterr = 0;
-    optind = 0; /* GNU: start anew, also in a test that parses several lines */
+    optind = 0; /* GNU: start again, also in a test that parses several lines */
     while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         const int short_option = option_of_letter(c);
 

@@ -1,4 +1,4 @@
-/* options.h - the command line and --help, by the tables of driver/options.h. */
+/* options.h - command line parser and --help, from the tables of driver/options.h. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -6,7 +6,7 @@
 
 #include "driver/options.h"
 
-/* False after USAGE errors; all of them are found in one go. */
+/* False after USAGE errors; all are reported. */
 bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *out);
 
 void print_overview(FILE *out); /* relayc without a command */

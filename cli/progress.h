@@ -1,4 +1,4 @@
-/* progress.h - one line that is written again and again while long work goes on, on a terminal. */
+/* progress.h - progress line on a terminal. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -8,7 +8,7 @@
 struct cli;
 
 struct progress {
-    bool shown; /* a terminal looks on */
+    bool shown; /* stderr is a terminal */
     bool begun;
     double start, last; /* seconds */
 };
@@ -18,7 +18,7 @@ struct progress progress_begin(const struct cli *cli);
 /* "[####    ] 3/23 calibrating, 4 s, ETA 20 s", once the work has taken a second. done > 0. */
 void progress_show(struct progress *progress, const char *what, int64_t done, int64_t n);
 
-/* Takes the line away. */
+/* Erases the line. */
 void progress_end(struct progress *progress);
 
 #endif

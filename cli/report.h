@@ -1,28 +1,28 @@
-/* report.h - what a compilation has done, for people and for --json. */
+/* report.h - report of a compilation, as text and for --json. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
 #include "cli/cli.h"
 
-/* What became small; nothing when nothing was asked for. */
+/* Quantised nodes; nothing without a request. */
 void report_precision(struct cli *cli);
 
-/* How many regions went where; nothing when nothing was asked for. */
+/* Regions per backend; nothing without a request. */
 void report_offload(struct cli *cli, const struct module *module);
 
-/* Which regions were written as the log says. */
+/* Regions that use the tuning log. */
 void report_tuning(struct cli *cli, const struct codegen_result *result);
 
-/* --pool: how much of each is taken, and the options again. */
+/* --pool: use of each pool; and the options as text. */
 void report_pools(struct cli *cli);
 void repeat_pools(struct cli *cli);
 
-/* How much is taken of what --ram, --flash or --board allow; nothing without these. The verdict
- * is for --json, and comes before all else. */
+/* Use of the budgets --ram, --flash or --board; nothing without them. report_verdict adds the
+ * result to --json, before all else. */
 void report_budget(struct cli *cli);
 void report_verdict(struct cli *cli);
 
-/* compile, once the files are there (cmd_compile.c). */
+/* Report of compile after its files are complete (cmd_compile.c). */
 void report_compilation(struct cli *cli);
 
 #endif

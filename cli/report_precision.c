@@ -12,7 +12,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
 
     cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
     cJSON_AddNumberToObject(json, "products", report->n_products);
-    cJSON_AddNumberToObject(json, "small_products", report->n_small_products);
+    cJSON_AddNumberToObject(json, "small_products", report->n_quantized_products);
     cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
     cJSON_AddNumberToObject(json, "constant_bytes_after", (double)report->weight_bytes_after);
     cJSON_AddNumberToObject(json, "equalized_pairs", report->n_equalized);
@@ -53,7 +53,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
 static void report_corrections(struct cli *cli, const struct quantize_report *report)
 {
     const char *why = cli->driver->precision->options.bias == BIAS_DATA_FREE
-                          ? "no batch norm tells of their data"
+                          ? "no batch norm gives the distribution of their data"
                           : "their weights are computed, or a vector";
 
     if (report->n_equalized)
@@ -88,7 +88,7 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
             str_plural(report->n_uncorrected), why);
 }
 
-/* Results that are indices say nothing of scales. */
+/* Results that are indices do not depend on scales. */
 static bool is_decided(const struct quantize_report *report)
 {
     for (int i = 0; i < report->n_rules; i++)
@@ -124,8 +124,9 @@ void report_precision(struct cli *cli)
         return;
     }
     say(cli, "%s: %d of %d product%s, constants %zu -> %zu bytes\n",
-        precision_text(arena, &r->options.precision), report->n_small_products, report->n_products,
-        str_plural(report->n_products), report->weight_bytes_before, report->weight_bytes_after);
+        precision_text(arena, &r->options.precision), report->n_quantized_products,
+        report->n_products, str_plural(report->n_products), report->weight_bytes_before,
+        report->weight_bytes_after);
     report_rules(cli, report);
     report_corrections(cli, report);
     if (report->n_f32_io)

@@ -140,7 +140,7 @@ static bool run_program(struct search_judge *j, const char *path, struct ctx *ct
         return true;
     diag_error(ctx, DIAG_USAGE, NULL, "--metric: '%s' %s", str_safe(&ctx->perm, j->program, 200),
                status ? "failed" : "printed no number in its last line");
-    diag_help(ctx, "it is started as '%s FILE.npz'", str_safe(&ctx->perm, j->program, 200));
+    diag_help(ctx, "it is run as '%s FILE.npz'", str_safe(&ctx->perm, j->program, 200));
     return false;
 }
 

@@ -31,10 +31,10 @@ static bool parse_latency(struct cli *cli, struct strategy_options *options)
             if (strcmp(end, units[i].name) == 0)
                 return (options->latency = number * units[i].seconds) > 0;
     }
-    return diag_error(cli->ctx, DIAG_USAGE, NULL,
-                      "--latency: '%s' is no time such as 2.5ms, 800us or 0.01s, and no share such "
-                      "as 80%%",
-                      str_safe(&cli->ctx->perm, text, 80));
+    return diag_error(
+        cli->ctx, DIAG_USAGE, NULL,
+        "--latency: '%s' is neither a time such as 2.5ms, 800us or 0.01s, nor a share such as 80%%",
+        str_safe(&cli->ctx->perm, text, 80));
 }
 
 static bool read_logs(struct cli *cli, struct search_price *price)
@@ -46,8 +46,8 @@ static bool read_logs(struct cli *cli, struct search_price *price)
         ok = latency_read(cli->ctx, files->at[i], &price->log) && ok;
     if (!files->n && has_option(&cli->driver->args, OPTION_LATENCY)) {
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL, "--latency needs --latency-log");
-        diag_help(cli->ctx, "what relayc bench --json prints of the network in f32 and in each of "
-                            "--choices, on the machine that counts (docs/guide/search.md)");
+        diag_help(cli->ctx, "run relayc bench --json for the network in f32 and in each of "
+                            "--choices on the target CPU (docs/guide/search.md)");
     }
     return ok;
 }

@@ -1,5 +1,4 @@
-/* search_price.h - what a proposal of relayc search takes as generated C: bytes, and the time of
- * --latency-log. */
+/* search_price.h - cost of a search proposal as generated C: bytes, and time by --latency-log. */
 #ifndef CLI_SEARCH_PRICE_H
 #define CLI_SEARCH_PRICE_H
 
@@ -9,13 +8,13 @@
 
 struct search_price {
     struct cli *cli;
-    struct latency_log log; /* n = 0: there is none */
-    /* What the greatest part of an estimate was that nobody had measured. */
+    struct latency_log log; /* n = 0: none */
+    /* Largest unmeasured share of an estimate. */
     double unknown_share;
 };
 
-/* --flash, --ram, --latency and --latency-log go into the options, which shall point to *price.
- * False after errors. */
+/* Fills options from --flash, --ram, --latency and --latency-log; they point to *price, which must
+ * stay in place. False after errors. */
 bool search_price_prepare(struct cli *cli, struct search_price *price,
                           struct strategy_options *options);
 

@@ -197,7 +197,7 @@ static void report_front(const struct search_report *r, const struct found *foun
 
     if (!found->n_front)
         return;
-    say(cli, "\n%-36s %10s %10s %10s %10s %12s\n", "none of these is beaten in all", "flash", "RAM",
+    say(cli, "\n%-36s %10s %10s %10s %10s %12s\n", "Pareto front", "flash", "RAM",
         r->options->tells_latency ? "ms" : "", "cosine", "loss");
     for (int i = 0; i < found->n_front; i++) {
         const struct priced *at = &found->front[i];
@@ -211,8 +211,8 @@ static void report_front(const struct search_report *r, const struct found *foun
         latency_text(&cli->ctx->perm, &found->price));
     if (r->unknown_share > 0)
         say(cli,
-            "up to %.1f %% of a time is of regions that are in no --latency-log: scaled from "
-            "others\n",
+            "up to %.1f %% of the time is estimated: regions missing from --latency-log are scaled "
+            "from others\n",
             100 * r->unknown_share);
     say(cli, "\n");
 }
@@ -224,7 +224,8 @@ static void report_ranking(const struct search_report *r, const struct search *s
 
     if (!found->n_ranked)
         return;
-    say(cli, "\n%-44s %-16s %12s  %s\n", "what loses most alone", "operator", "loss", "least with");
+    say(cli, "\n%-44s %-16s %12s  %s\n", "loss with only this unit quantised", "operator", "loss",
+        "least with");
     for (int i = 0; i < found->n_ranked && i < SHOWN; i++) {
         const struct unit *unit = &search->units.at[found->ranking[i].unit];
 

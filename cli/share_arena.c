@@ -27,7 +27,7 @@ static bool check_options(struct cli *cli)
         return ok;
     }
     if (n < 2)
-        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--share-arena: of at least two models");
+        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--share-arena needs at least two models");
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++) {
         const int given = cli->driver->args.options[of_models[i]].n;
 
@@ -72,9 +72,9 @@ static bool check_names(struct cli *cli, const struct driver_state *all, int n)
         if (!same_symbols(i == n ? "shared" : all[i].codegen.name, name))
             continue;
         diag_error(cli->ctx, DIAG_USAGE, NULL,
-                   "--share-arena: '%s' and '%s' are one prefix of symbols",
+                   "--share-arena: '%s' and '%s' give one symbol prefix",
                    i == n ? "shared" : all[i].codegen.name, name);
-        diag_help(cli->ctx, "--name, once for each model, gives them others");
+        diag_help(cli->ctx, "--name, once per model, sets other prefixes");
         return false;
     }
     return true;
@@ -107,7 +107,7 @@ static bool has_arena(const struct codegen_options *options, int pool)
     return options->pools[pool].takes != POOL_OF_CONSTANTS;
 }
 
-/* What NAME.h of each says must fit: it may have been written anew by itself. */
+/* What NAME.h of each says must fit: it may have been written again by itself. */
 static void write_asserts(struct writer *w, struct arena *arena, const struct driver_state *all,
                           int n, const char *constant)
 {
@@ -179,7 +179,7 @@ static bool check_flash(struct cli *cli, const struct driver_state *all, int n)
         return true;
     return diag_error(
         cli->ctx, DIAG_RAM, NULL,
-        "the networks need %zu bytes of flash together, %zu more than %s allows (%zu)", needed,
+        "the networks need %zu bytes of flash in total, %zu more than %s allows (%zu)", needed,
         needed - allowed, all[0].budget.flash_source, allowed);
 }
 

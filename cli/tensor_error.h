@@ -1,14 +1,14 @@
-/* tensor_error.h - how far two tensors are apart. */
+/* tensor_error.h - error between two tensors. */
 #ifndef CLI_TENSOR_ERROR_H
 #define CLI_TENSOR_ERROR_H
 
 #include "relay_ir/ir.h"
 
-/* The greatest finite magnitude; 0 of no elements. */
+/* Greatest finite magnitude; 0 if empty. */
 double largest_magnitude(const struct tensor *tensor);
 
-/* The largest |wanted - found| over the elements, divided by `largest` (as it is when that is 0).
- * NaN agrees with NaN, an infinity with itself; everything else is infinitely far from them. */
+/* Largest |wanted - found| divided by `largest` (undivided if that is 0). NaN equals NaN and
+ * infinities equal themselves; any other pair with them is infinitely far apart. */
 double relative_error(const struct tensor *wanted, double largest, const struct tensor *found);
 
 #endif

@@ -19,8 +19,7 @@ enum { TRIAL_ROUNDS = 7, CONFIRM_ROUNDS = 15, TRIAL_COLD = 3, CONFIRM_COLD = 9 }
 #define TRIAL_SECONDS 0.006 /* of a block of runs */
 #define CONFIRM_SECONDS 0.02
 
-/* --- inputs and outputs ------------------------------------------------------------------------
- */
+/* --- inputs and outputs ----------------------------------------------------------------------- */
 
 /* All of a small type's numbers occur, and none of a float is so large that sums overflow. */
 static void fill(struct tensor *tensor, uint32_t *state)
@@ -66,8 +65,8 @@ static bool fetch(struct tuner *tuner, struct worker *worker, struct tensor *out
     return bench_fetch_outputs(&tuner->bench, worker, types, outputs);
 }
 
-/* Between the outputs of two codes that add in another order; a code of a small type may be the
- * next. */
+/* Between the outputs of two quantised values that add in another order; a code of a small type may
+ * be the next. */
 static double allowed(const struct tuner *tuner, enum dtype dtype)
 {
     return dtype == DTYPE_F32 || dtype == DTYPE_F64 ? tuner->tolerance
@@ -111,8 +110,7 @@ static bool same_outputs(struct tuner *tuner, struct worker *worker, double *err
     return same;
 }
 
-/* --- the usual code -----------------------------------------------------------------------------
- */
+/* --- the usual code --------------------------------------------------------------------------- */
 
 bool tuner_begin_region(struct tuner *tuner)
 {
@@ -139,8 +137,7 @@ void tuner_end_region(struct tuner *tuner)
     *own = (struct program){ .module = NULL };
 }
 
-/* --- variants -----------------------------------------------------------------------------------
- */
+/* --- variants --------------------------------------------------------------------------------- */
 
 static struct choices *choices_of(struct tuner *tuner, const struct choice *choice)
 {
@@ -316,8 +313,7 @@ bool tuner_confirm(struct tuner *tuner, const struct choice *choice, struct tria
     return program_start(&tuner->bench, own) && run_trial(tuner, trial);
 }
 
-/* --- the key ------------------------------------------------------------------------------------
- */
+/* --- the key ---------------------------------------------------------------------------------- */
 
 const char *tuner_compiler(struct tuner *tuner)
 {

@@ -2,7 +2,7 @@
  *
  * Values keep the model's names through the passes. A value of the graph after them is compared
  * with the one of the same name (NAME for NAME.nhwc and NAME.nchw) in the imported graph, which
- * goes on with the former's numbers: so a layer answers for its own error, and small numbers for
+ * goes on with the former's numbers: so a layer answers for its own error, and quantised values for
  * one rounding. Results of the model are compared as they lie.
  *
  * A value between may lie in any order of its dims, and which is not asked of the graph: what is to
@@ -23,13 +23,14 @@ enum {
     MOST_VIEWS = 16
 };
 
-/* With small numbers on the way, a layer's own noise power by its signal's: rounding to 8 bits
- * gives below 2e-2, to 4 bits below 1e-1; numbers that have nothing to do with each other give 1
- * to 2. Of all sets the least counts: where sums cancel out, or numbers saturate, small ones lose
+/* With quantised values on the way, a layer's own noise power by its signal's: rounding to 8 bits
+ * gives below 2e-2, to 4 bits below 1e-1; numbers that have nothing to do with each other give 1 to
+ * 2. Of all sets the least counts: where sums cancel out, or numbers saturate, small ones lose
  * everything on some inputs, but what computes something else does so on all. */
 #define NOISE_LIMIT 0.2
 
-/* Halves are rounded by every operator of the imported graph, and in f32 after the passes. */
+/* Half-precision values are rounded by every operator of the imported graph, and in f32 after the
+ * passes. */
 #define HALF_STEPS 16
 
 double *real_numbers(struct bulk *bulk, const struct tensor *tensor)

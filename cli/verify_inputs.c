@@ -11,8 +11,8 @@
 
 enum { USUAL_SETS = 3 };
 
-/* Kinds of numbers, by turns. None is symmetric around a value, none constant, none periodic: a
- * transposition, a shift by one, a sum that lacks an element show. */
+/* Kinds of values, used in rotation. None is symmetric around a value, none constant, none
+ * periodic: a transposition, a shift by one, a sum that lacks an element show. */
 enum made_kind { MADE_EVEN, MADE_SKEWED, MADE_SPREAD, MADE_KINDS };
 
 /* unit: 0 .. 1; other: another one. Numbers stay in -1 .. 1, which models expect of their inputs.
@@ -133,10 +133,10 @@ static bool read_expected(struct verification *v, struct verify_set *set)
     if (files->n == 0)
         return true;
     if (!has_option(&v->cli->driver->args, OPTION_INPUT))
-        return diag_error(ctx, DIAG_USAGE, NULL, "--expect says nothing without --input");
+        return diag_error(ctx, DIAG_USAGE, NULL, "--expect has no effect without --input");
     if (files->n != fn->ret->n_inputs)
         return diag_error(ctx, DIAG_USAGE, NULL,
-                          "--expect: %d files for the %d outputs of the model", files->n,
+                          "--expect: found %d files for the %d outputs of the model", files->n,
                           fn->ret->n_inputs);
     set->expected = arena_array(&ctx->perm, struct tensor, files->n);
     for (int i = 0; i < files->n && ok; i++) {
@@ -162,7 +162,7 @@ bool verify_load_inputs(struct verification *v)
     ok = option_integer(cli->ctx, &cli->driver->args, OPTION_INPUTS, USUAL_SETS, &n) && ok;
     if (ok && (n > 1000 || (n == 0 && !given)))
         ok = diag_error(cli->ctx, DIAG_USAGE, NULL,
-                        "--inputs: 1 to 1000 sets are made up, or none beside --input");
+                        "--inputs: expected 1 to 1000, or 0 with --input");
     if (!ok)
         return false;
     v->sets = arena_array(&cli->ctx->perm, struct verify_set, n + 1);
@@ -176,7 +176,8 @@ bool verify_load_inputs(struct verification *v)
     return fill_sets(v, (uint64_t)seed, (int)n);
 }
 
-/* The imported graph takes what the codes mean where small numbers were given, or are read now. */
+/* The imported graph takes what the quantised values mean where quantised values were given, or are
+ * read now. */
 static void mean_codes(struct verification *v, struct tensor *given, const struct tensor *now,
                        const struct type *wanted)
 {

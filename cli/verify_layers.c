@@ -44,7 +44,7 @@ static double code_step(const struct type *type, double magnitude)
     return ldexp(1, ilogb(fmin(magnitude, minifloat_max(format))) - format->mantissa_bits);
 }
 
-/* Whether the node rounds floats to small numbers of one step: with a scale, or without. */
+/* Whether the node rounds floats to quantised values of one step: with a scale, or without. */
 static bool is_quantiser(const struct node *n)
 {
     return (n->op == OP_QNN_QUANTIZE && n->inputs[1]->kind == VALUE_CONSTANT) ||

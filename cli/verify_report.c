@@ -130,8 +130,8 @@ static void judge_column(struct verification *v, const struct summary *summary, 
                noise ? "noise" : "error", layer_of(v, first)->column[i].error,
                layer_of(v, first)->column[i].limit);
     if (i == IMPORTED)
-        diag_help(ctx, "a pass changes what the model means: this is a bug in relayc; "
-                       "--dump-after all of compile shows the graph after each pass");
+        diag_help(ctx, "a pass changes what the model computes: this is a bug in relayc; compile "
+                       "--dump-after all shows the graph after each pass");
     else
         note_composites(ctx, first);
 }
@@ -152,8 +152,8 @@ static void judge_whole(struct verification *v)
             continue;
         if (a->only_warn)
             diag_warn(ctx, DIAG_MISMATCH, NULL,
-                      "small numbers cost much: over the whole network %s differ by 1 - cosine = "
-                      "%.2e, %d of %d results have their greatest number at the same place",
+                      "quantisation costs accuracy: over the whole network %s differ by 1 - cosine "
+                      "= %.2e, %d of %d results have equal argmax",
                       a->name, a->distance, a->n_argmax, a->n);
         else if (a->loose)
             diag_error(ctx, DIAG_MISMATCH, NULL,
@@ -229,12 +229,12 @@ static void say_what_ran(struct verification *v)
             cli->driver->machine->name, option_text(&cli->driver->args, OPTION_CC, ""),
             runner ? " by '" : " here", runner ? runner : "", runner ? "'" : "");
     if (v->whole_only)
-        say(cli, "the memory there does not hold what each layer reads: the whole network only\n");
+        say(cli,
+            "the target's memory is too small for a comparison by layers: whole network only\n");
     if (is_portable(v))
         say(cli,
-            "the generated C for %s ran here, on the portable branch of its code: --cc and "
-            "--runner "
-            "run what ships\n",
+            "the generated C for %s ran on this host, on its portable branch: --cc and --runner "
+            "run the shipped code\n",
             cli->driver->machine->name);
     if (v->bits)
         say(cli, "--deterministic: %s\n", v->bits);
@@ -275,8 +275,8 @@ bool verify_report(struct verification *v)
     struct summary summary = { 0 };
 
     say(cli,
-        "errors relative to a layer's largest output, each layer by itself%s\n"
-        "%-36s %-18s %10s %10s %10s %10s\n",
+        "errors relative to a layer's largest output, layer by layer%s\n%-36s %-18s %10s %10s %10s "
+        "%10s\n",
         v->rounds ? "; passes: noise power by signal power" : "", "layer", "shape", "largest",
         "passes", "oneDNN", "generated");
     for (const struct node *node = v->module->main->first; node; node = node->next)

@@ -173,8 +173,7 @@ static bool report_end(struct ctx *ctx, const struct answers *a, int status)
     while (end < a->end && *end != '\n' && end - a->at < 300)
         end++;
     diag_error(ctx, DIAG_TOOLCHAIN, NULL,
-               "the program with the generated C ended with exit code %d before all was computed",
-               status);
+               "the program with the generated C ended early with exit code %d", status);
     if (end > a->at)
         diag_note(
             ctx, "%s",

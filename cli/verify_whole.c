@@ -12,7 +12,8 @@
 /* Layers add up their errors, and ill-conditioned networks magnify them. */
 #define WHOLE_NETWORK_FACTOR 10
 
-/* 1 - cosine of results where small numbers are on the way of both, rounded alike but for ties. */
+/* 1 - cosine of results where quantised values are on the way of both, rounded alike but for
+ * ties. */
 #define LOOSE_LIMIT 0.02
 
 struct numbers {
@@ -94,7 +95,7 @@ static const struct tensor *side_of(const struct verify_set *set, enum side side
     return NULL;
 }
 
-/* Both sides store small numbers, one of them does, or none. */
+/* Both sides store quantised values, one of them does, or none. */
 static void agree(struct verification *v, const char *name, enum side a, enum side b)
 {
     const bool model_rounds = v->rounds && !v->rounds_anew;
@@ -207,8 +208,8 @@ static bool compare_bits(struct verification *v)
             if (!same_bits(&v->sets[k].simulated[i], &v->sets[k].generated[i]))
                 return diag_error(
                     v->cli->ctx, DIAG_MISMATCH, NULL,
-                    "--deterministic: the generated C's output '%s' has other bits than "
-                    "the simulation (%s)",
+                    "--deterministic: output '%s' of the generated C differs from the bit-exact "
+                    "simulation (%s)",
                     str_safe(&v->cli->ctx->perm, v->module->main->result_names[i], 120),
                     v->sets[k].what);
     return true;
@@ -229,8 +230,9 @@ void verify_whole(struct verification *v)
     if (!v->cli->driver->deterministic || !v->sets[0].simulated)
         return;
     if (v->exception)
-        v->bits = arena_printf(&v->cli->ctx->perm, "not compared: the simulation does not have %s",
-                               v->exception);
+        v->bits =
+            arena_printf(&v->cli->ctx->perm, "not compared: no simulation of %s", v->exception);
     else
-        v->bits = compare_bits(v) ? "the bits of the simulation" : "NOT the bits of the simulation";
+        v->bits = compare_bits(v) ? "bit-identical to the simulation"
+                                  : "NOT bit-identical to the simulation";
 }

@@ -23,11 +23,11 @@ static size_t read_bytes(struct json_file *json, const cJSON *pool)
     size_t bytes = 0;
 
     if (!item)
-        json_error(json, pool, "the pool does not say its \"bytes\"");
+        json_error(json, pool, "the pool has no \"bytes\"");
     else if (!cJSON_IsString(item))
         bytes = (size_t)json_get_limit(json, pool, "bytes");
     else if (!parse_bytes(item->valuestring, &bytes))
-        json_error(json, item, "'%s' is no number of bytes, such as 65536, 64K or 1M",
+        json_error(json, item, "'%s' is not a number of bytes, such as 65536, 64K or 1M",
                    str_safe(&json->ctx->perm, item->valuestring, 80));
     return bytes;
 }
@@ -124,7 +124,7 @@ static void unknown_board(struct ctx *ctx, const char *name)
     for (size_t i = 0; i < n_embedded_files; i++)
         if ((names[n] = board_shipped(&ctx->perm, i)) != NULL)
             n++;
-    diag_error(ctx, DIAG_USAGE, NULL, "--board: there is no board '%s'",
+    diag_error(ctx, DIAG_USAGE, NULL, "--board: unknown board '%s'",
                str_safe(&ctx->perm, name, 80));
     nearest = str_nearest(name, names, n);
     if (nearest)

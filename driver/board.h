@@ -9,7 +9,7 @@ struct board_pool {
     size_t bytes;
     bool is_flash;
     enum pool_speed speed;
-    const char *section; /* of the linker script; NULL = the usual one */
+    const char *section; /* linker section; NULL = default */
 };
 
 struct board {
@@ -20,14 +20,13 @@ struct board {
     struct board_pool *pools;
 };
 
-/* The board that ships under this name, or that the file (its name ends in .json) describes. NULL
- * after errors. */
+/* Loads a built-in board by name, or a board file (name ends in .json). NULL after errors. */
 const struct board *board_read(struct ctx *ctx, const char *name);
 
-/* The greatest pool of RAM, or of flash; NULL if there is none. */
+/* Largest pool of RAM, or of flash; NULL if there is none. */
 const struct board_pool *board_greatest(const struct board *board, bool flash);
 
-/* The name of the i-th embedded file (base/embedded.h) if it is a board; else NULL. */
+/* Name of the i-th embedded file (base/embedded.h) if it is a board; else NULL. */
 const char *board_shipped(struct arena *arena, size_t i);
 
 #endif

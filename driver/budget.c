@@ -60,7 +60,7 @@ bool prepare_budget(struct driver_state *driver)
     }
     if (has_option(&driver->args, OPTION_FORCE) && !budget->ram && !budget->flash && ok)
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                        "--force says nothing without --ram, --flash or --board");
+                        "--force has no effect without --ram, --flash or --board");
     return ok;
 }
 
@@ -83,8 +83,7 @@ static bool fits(const struct budget *budget, const struct need *need)
            (!budget->flash || need->flash <= budget->flash);
 }
 
-/* --- what would make it fit --------------------------------------------------------------------
- */
+/* --- what would make it fit ------------------------------------------------------------------- */
 
 static bool load_random(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
                         struct tensor *inputs)
@@ -217,7 +216,7 @@ static void suggest_changes(struct driver_state *driver)
         if (!may_help(driver, &changes[i], budget, &driver->result) ||
             !try_change(driver, &driver->codegen, &changes[i], &need))
             continue;
-        driver_progress(driver, "ways to make it fit", i + 1, N_CHANGES);
+        driver_progress(driver, "trying to fit", i + 1, N_CHANGES);
         if (changes[i].option == OPTION_POOL)
             all.ram = ram_of_pools(driver->board);
         found = fits(&all, &need);
@@ -226,13 +225,12 @@ static void suggest_changes(struct driver_state *driver)
         budget->changes[budget->n_changes++] =
             (struct budget_change){ name, changes[i].value, need.ram, need.flash, found };
     }
-    driver_progress(driver, "ways to make it fit", 0, 0);
+    driver_progress(driver, "trying to fit", 0, 0);
     if (text.n)
         diag_help(driver->ctx, "%s", str_text(&text));
 }
 
-/* --- the verdict -------------------------------------------------------------------------------
- */
+/* --- the verdict ------------------------------------------------------------------------------ */
 
 static void note_peak(struct driver_state *driver, const struct codegen_options *options,
                       const struct codegen_result *result)
@@ -241,7 +239,7 @@ static void note_peak(struct driver_state *driver, const struct codegen_options 
     struct str text = { .arena = &driver->ctx->perm };
 
     if (peak->region) {
-        str_printf(&text, "most is alive in %s:", peak->region);
+        str_printf(&text, "peak in %s:", peak->region);
         for (int i = 0; i < peak->n && i < MOST_ALIVE; i++)
             str_printf(&text, "%s %s of %zu bytes", i ? "," : "",
                        peak->alive[i].name ? str_safe(&driver->ctx->perm, peak->alive[i].name, 60)
@@ -253,15 +251,15 @@ static void note_peak(struct driver_state *driver, const struct codegen_options 
     }
     if (result->n_stripes)
         str_printf(&text,
-                   "%d layers are in stripes already, which is the least that was found; layer by "
-                   "layer the arena takes %zu\n",
+                   "%d layers are tiled depth-first already, to the smallest size found; without "
+                   "tiling the arena takes %zu\n",
                    result->n_striped, result->arena_whole_bytes);
     if (options->measured && options->measured->has_stack)
         str_printf(&text, "the stack takes %zu of it\n", options->measured->stack);
     if (options->io_in_arena)
         str_add(&text, "inputs and outputs are in the arena");
     else
-        str_printf(&text, "inputs and outputs, %zu bytes, are the caller's and not counted",
+        str_printf(&text, "inputs and outputs, %zu bytes, belong to the caller and are not counted",
                    result->io_bytes);
     diag_note(driver->ctx, "%s", str_text(&text));
 }

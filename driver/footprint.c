@@ -86,7 +86,7 @@ static void find_stack(struct footprint *f, const char *entry, struct codegen_me
     struct ctx *ctx = f->driver->ctx;
     struct stack_usage stack = { 0 };
     struct diags saved;
-    const char *why = "it does not write the call graph; gcc 10 and later do";
+    const char *why = "the compiler writes no call graph; gcc 10 and later do";
 
     if (f->n_graphs == count_sources(&f->code)) {
         saved = diag_save(ctx);
@@ -101,7 +101,7 @@ static void find_stack(struct footprint *f, const char *entry, struct codegen_me
         add_machine_stack(f, measured);
         return;
     }
-    diag_warn(ctx, DIAG_NO_STACK, NULL, "'%s' does not say what stack %s needs",
+    diag_warn(ctx, DIAG_NO_STACK, NULL, "'%s' gives no stack size of %s",
               str_safe(&ctx->perm, f->compiler, 80), entry);
     diag_note(ctx, "%s", why);
 }

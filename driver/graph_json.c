@@ -5,8 +5,7 @@
 #include "base/str.h"
 #include "relay_ir/json.h"
 
-/* --- in -----------------------------------------------------------------------------------------
- */
+/* --- in --------------------------------------------------------------------------------------- */
 
 /* What begins with '{' is no ONNX model: as protobuf, that would be a group of field 15. */
 static bool begins_as_json(const struct mapping *file)
@@ -25,9 +24,9 @@ static bool check_options(struct driver_state *driver)
         enum option_id id;
         const char *name, *help;
     } senseless[] = {
-        { OPTION_SHAPE, "--shape", "a JSON graph has all its shapes" },
-        { OPTION_FREEZE, "--freeze", "it was there before, for the ONNX model" },
-        { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data file lies beside it" },
+        { OPTION_SHAPE, "--shape", "a JSON graph has fixed shapes" },
+        { OPTION_FREEZE, "--freeze", "use it on the ONNX model" },
+        { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data file is next to it" },
     };
     bool ok = true;
 
@@ -81,8 +80,7 @@ bool check_graph_regions(struct driver_state *driver, struct module *module)
            partition_check_regions(module, targets);
 }
 
-/* --- out ----------------------------------------------------------------------------------------
- */
+/* --- out -------------------------------------------------------------------------------------- */
 
 bool prepare_emit(struct driver_state *driver)
 {

@@ -1,5 +1,4 @@
-/* host_code.h - generated C for this machine, in a folder that goes away again; for run, verify and
- * bench. */
+/* host_code.h - generated C for the host, in a temporary folder; for run, verify and bench. */
 #ifndef DRIVER_HOST_CODE_H
 #define DRIVER_HOST_CODE_H
 
@@ -10,39 +9,36 @@
 struct host_code {
     const char *dir;
     int n_files;
-    const char **files; /* generated, and what the targets add to them on this machine */
+    const char **files; /* generated files, and the backends' host files */
     struct codegen_result result;
     struct generated *generated; /* NULL before host_code_build */
 };
 
-/* Generates the module's C (after the passes) for driver->machine as "model" into a new folder,
- * with these choices of knobs (NULL: as --tune-log says). False after an error. To be freed either
- * way.
- */
+/* Generates C for driver->machine as "model" into a new folder; the module has passed all passes.
+ * choices NULL: those of --tune-log. False after an error. Call host_code_free in any case. */
 bool host_code_write(struct driver_state *driver, struct module *module, bool step,
                      const struct choices *choices, struct host_code *out);
 
-/* The same with these options, but for their folder. */
+/* host_code_write with given options, except the folder. */
 bool host_code_write_as(struct driver_state *driver, struct module *module,
                         const struct codegen_options *options, struct host_code *out);
 
-/* As host_code_write, then builds it with the host's compiler and loads it. */
+/* host_code_write; then builds with the host's compiler and loads the result. */
 bool host_code_build(struct driver_state *driver, struct module *module, bool step,
                      struct host_code *out);
 
-/* Writes the adapter (runtime/engine/adapter.h) of code that host_code_write wrote. */
+/* Writes the adapter (runtime/engine/adapter.h) for code from host_code_write. */
 bool host_code_adapter(struct driver_state *driver, const struct module *module, bool step,
                        const struct host_code *code, const char *path);
 
-/* A new folder and nothing else. False after an error. */
+/* Makes the folder only. False after an error. */
 bool host_code_folder(struct driver_state *driver, struct host_code *out);
 
-/* The path of a file of the folder: it goes away with the folder. */
+/* Path of a file in the folder, deleted with it. */
 const char *host_code_path(struct driver_state *driver, const struct host_code *code,
                            const char *name);
 
-/* After the compiler or the linker has refused the code, as the last diagnostic says: adds whose
- * business it is. */
+/* Adds a hint to the last diagnostic, a compiler or linker error, about the likely cause. */
 void host_code_explain(struct driver_state *driver, const struct module *module,
                        const struct host_code *code);
 

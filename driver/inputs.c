@@ -71,7 +71,7 @@ static bool take(struct loading *loading, int index, const struct tensor *tensor
         loading->inputs[index] = *tensor;
         return true;
     }
-    diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%s is no input of the model",
+    diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%s is not an input of the model",
                str_safe(&ctx->perm, path, 400));
     diag_help(ctx, "its inputs are %s", list_params(ctx, loading->fn));
     return false;
@@ -107,7 +107,7 @@ static bool load_file(struct loading *loading, const char *text)
     return ok;
 }
 
-/* With --quantized-io the passes make small numbers of the parameters, so that an input of these
+/* With --quantized-io the passes make quantised values of the parameters, so that an input of these
  * may be given as it is: fit_inputs looks at its type when that is known. */
 static bool check_inputs(struct driver_state *driver, const struct function *fn,
                          const struct tensor *inputs)
@@ -150,7 +150,7 @@ bool load_inputs(struct driver_state *driver, const struct function *fn, struct 
     return ok && check_inputs(driver, fn, loading.inputs);
 }
 
-/* What was given as f32 where the interface has become one of small numbers. */
+/* What was given as f32 where the interface has become one of quantised values. */
 static void quantize_input(struct driver_state *driver, const struct type *type,
                            struct tensor *input)
 {

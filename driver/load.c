@@ -81,7 +81,7 @@ static bool is_new(struct ctx *ctx, const char *option, const char *name, struct
     }
     diag_error(ctx, DIAG_USAGE, NULL, "--%s: '%s' is given twice", option,
                str_safe(&ctx->perm, name, 120));
-    diag_help(ctx, "leave out the one that is not meant");
+    diag_help(ctx, "remove one of them");
     return false;
 }
 
@@ -107,7 +107,7 @@ static bool read_limits(struct driver_state *driver)
                   : option_integer(ctx, &driver->args, options[i], 0, &count);
         ctx->limits.given[i] = (int64_t)bytes + count;
         if (ok && !ctx->limits.given[i])
-            ok = diag_error(ctx, DIAG_USAGE, NULL, "--%s: a limit of 0 takes no model",
+            ok = diag_error(ctx, DIAG_USAGE, NULL, "--%s: found 0, expected at least 1",
                             option_name(options[i]));
     }
     return ok;

@@ -24,11 +24,11 @@ bool prepare_machine(struct driver_state *driver)
     driver->keep_zeros = keeps == 1;
     ok = option_integer(driver->ctx, &driver->args, OPTION_PARALLEL, 0, &parts) && ok;
     if (parts > MAX_PARTS || (parts < 2 && has_option(&driver->args, OPTION_PARALLEL)))
-        ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--parallel: from 2 to %d parts", MAX_PARTS);
+        ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--parallel: expected 2 to %d", MAX_PARTS);
     driver->parts = parts > MAX_PARTS ? MAX_PARTS : (int)parts;
     ok = option_bytes(driver->ctx, &driver->args, OPTION_RAM, 0, &driver->ram) && ok;
     if (driver->ram == 0 && has_option(&driver->args, OPTION_RAM) && ok)
-        ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--ram: an arena of 0 bytes");
+        ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--ram: found 0 bytes, expected at least 1");
 
     driver->deterministic = has_option(&driver->args, OPTION_DETERMINISTIC);
     driver->io_in_arena = has_option(&driver->args, OPTION_IO_IN_ARENA);

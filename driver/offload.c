@@ -1,4 +1,4 @@
-/* offload.c - --offload and its companions: which targets take part, and the passes with them. */
+/* offload.c - --offload and related options: which targets take part, and the passes with them. */
 #include <string.h>
 
 #include "base/str.h"
@@ -119,7 +119,7 @@ const struct target *find_target(struct driver_state *driver, const char *name)
     nearest = str_nearest(name, names, n);
     for (size_t i = 0; i < n; i++)
         str_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    diag_error(driver->ctx, DIAG_TARGET_UNKNOWN, NULL, "there is no target '%s'",
+    diag_error(driver->ctx, DIAG_TARGET_UNKNOWN, NULL, "unknown target '%s'",
                str_safe(&driver->ctx->perm, name, 80));
     if (nearest)
         diag_note(driver->ctx, "the targets are %s", str_text(&list));
@@ -144,11 +144,11 @@ static bool add_offload(struct driver_state *driver, const char *name, bool last
         return false;
     if (target == driver->offload.targets.first)
         return last || diag_error(driver->ctx, DIAG_USAGE, NULL,
-                                  "--offload: '%s' takes what is left over, so it can only be last",
+                                  "--offload: '%s' takes the remaining nodes, so it must be last",
                                   target->name);
     for (int i = 0; i < options->n_offload; i++)
         if (list[i] == target)
-            return diag_error(driver->ctx, DIAG_USAGE, NULL, "--offload: '%s' is there twice",
+            return diag_error(driver->ctx, DIAG_USAGE, NULL, "--offload: '%s' is given twice",
                               target->name);
     list[options->n_offload++] = target;
     return true;
@@ -181,7 +181,7 @@ static bool check_companions(struct driver_state *driver)
 
     for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
         if (has_option(&driver->args, companions[i].option) && !offload_wanted(driver))
-            diag_error(driver->ctx, DIAG_USAGE, NULL, "--%s says nothing without --offload",
+            diag_error(driver->ctx, DIAG_USAGE, NULL, "--%s has no effect without --offload",
                        companions[i].name);
     return driver->ctx->diags.n_errors == 0;
 }
@@ -251,15 +251,13 @@ void note_offload(struct driver_state *driver, const struct module *module)
         if (count_regions(module, options->offload[i]) == 0)
             driver_note(
                 driver,
-                arena_printf(arena, "%s took nothing; `relayc targets --explain %s%s` says why",
+                arena_printf(arena, "%s took no node; `relayc targets --explain %s%s` explains why",
                              options->offload[i]->name, model, offload_options(driver, true)));
     if (has_option(&driver->args, OPTION_OFFLOAD))
         return;
     for (const struct target *t = driver->offload.targets.first; t; t = t->next)
         if (t->folder && t != driver->offload.targets.first && count_regions(module, t) == 0)
-            driver_note(
-                driver,
-                arena_printf(arena,
-                             "the target %s was loaded, but takes no part without --offload %s",
-                             t->name, t->name));
+            driver_note(driver,
+                        arena_printf(arena, "the target %s is not used without --offload %s",
+                                     t->name, t->name));
 }

@@ -21,6 +21,12 @@ const struct option_row option_rows[OPTION_COUNT] = {
 #undef OPTION
 };
 
+const struct option_alias option_aliases[ALIAS_COUNT] = {
+#define ALIAS(symbol, name) { name, OPTION_##symbol },
+#include "driver/aliases.def"
+#undef ALIAS
+};
+
 const char *option_name(enum option_id option)
 {
     return option_rows[option].name;
@@ -151,5 +157,8 @@ enum option_id option_find(const char *name)
 
     while (i < OPTION_COUNT && strcmp(option_rows[i].name, name) != 0)
         i++;
+    for (int k = 0; i == OPTION_COUNT && k < ALIAS_COUNT; k++)
+        if (strcmp(option_aliases[k].name, name) == 0)
+            return option_aliases[k].option;
     return (enum option_id)i;
 }

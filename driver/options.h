@@ -1,6 +1,5 @@
-/* options.h - what a command is asked for: commands.def and options.def as tables, and the values
- * that were given. The command line (cli/options.h) and relayc_set (relayc.h) fill the same struct.
- */
+/* options.h - commands.def and options.def as tables, and option values. The command line
+ * (cli/options.h) and relayc_set (relayc.h) fill `struct arguments`. */
 #ifndef DRIVER_OPTIONS_H
 #define DRIVER_OPTIONS_H
 
@@ -23,7 +22,7 @@ enum option_id {
     OPTION_COUNT
 };
 
-/* Sets of commands, as rows have them. */
+/* Sets of commands. */
 enum {
 #define COMMAND(symbol, name, operands, least, most, summary) C_##symbol = 1 << COMMAND_##symbol,
 #include "driver/commands.def"
@@ -33,7 +32,7 @@ enum {
     C_ANY = (1 << COMMAND_COUNT) - 1
 };
 
-/* Who reads an option: the driver, so that relayc_set takes it, too; or a file of cli/ only. */
+/* Reader of an option: the driver (and so relayc_set accepts it), or cli/ only. */
 enum option_reader { READ_BY_DRIVER, READ_BY_CLI };
 
 struct command_row {
@@ -45,7 +44,7 @@ struct command_row {
 struct option_row {
     const char *name;
     char letter;          /* 0 = none */
-    const char *argument; /* as --help names it; NULL: a flag */
+    const char *argument; /* as in --help; NULL: a flag */
     int commands;         /* C_... */
     enum option_reader reader;
     const char *help;
@@ -53,6 +52,21 @@ struct option_row {
 
 extern const struct command_row command_rows[COMMAND_COUNT];
 extern const struct option_row option_rows[OPTION_COUNT];
+
+/* Former names of options (aliases.def): accepted, not listed. */
+enum {
+#define ALIAS(symbol, name) ALIAS_##symbol,
+#include "driver/aliases.def"
+#undef ALIAS
+    ALIAS_COUNT
+};
+
+struct option_alias {
+    const char *name;
+    enum option_id option;
+};
+
+extern const struct option_alias option_aliases[ALIAS_COUNT];
 
 /* The values of one option, in the order given. A flag's value is "". */
 struct option_values {
@@ -71,36 +85,36 @@ bool has_option(const struct arguments *args, enum option_id option);
 
 const char *option_name(enum option_id option); /* "keep-f32" */
 
-/* The last value given, or `missing`. */
+/* Last value given, or `missing`. */
 const char *option_text(const struct arguments *args, enum option_id option, const char *missing);
 
-/* A number of at least `least`; a USAGE error and false when it is not one. */
+/* The value as a number, or `missing`; false after a USAGE error. */
 bool option_real(struct ctx *ctx, const struct arguments *args, enum option_id option,
                  double missing, double *out);
 bool option_integer(struct ctx *ctx, const struct arguments *args, enum option_id option,
                     long long missing, long long *out);
 
-/* A number of bytes: digits, and K, M or G behind them for powers of 1024 ("64K", also "64KB" and
- * "64KiB"). A USAGE error and false for anything else. */
+/* A number of bytes: digits with an optional suffix K, M or G for powers of 1024 ("64K", also
+ * "64KB" and "64KiB"). False after a USAGE error. */
 bool option_bytes(struct ctx *ctx, const struct arguments *args, enum option_id option,
                   size_t missing, size_t *out);
 
-/* "64K", "1.5M", "1000": as option_bytes reads; false if it is not that. Fractions come with a
- * suffix only. */
+/* Parses "64K", "1.5M", "1000" as option_bytes does; false on a syntax error. Fractions need a
+ * suffix. */
 bool parse_bytes(const char *text, size_t *out);
 
-const char *bytes_text(struct arena *arena, size_t bytes); /* "64K" where it is so, else digits */
+const char *bytes_text(struct arena *arena, size_t bytes); /* "64K" if exact, else digits */
 
-/* One of `words` (NULL-terminated): its index. A USAGE error and false for anything else. */
+/* Index of the value in `words` (NULL-terminated). False after a USAGE error. */
 bool option_word(struct ctx *ctx, const struct arguments *args, enum option_id option,
                  const char *const *words, int missing, int *out);
 
 const char *command_name(enum command command);
 
-/* One value more; the text is borrowed. */
+/* Adds a value; the text is borrowed. */
 void option_add(struct ctx *ctx, struct option_values *values, const char *text);
 
-/* OPTION_COUNT if there is no option of that name. */
+/* Option by its name, or a former one; OPTION_COUNT if unknown. */
 enum option_id option_find(const char *name);
 
 #endif

@@ -34,8 +34,8 @@ static void end_validation(struct driver_state *driver)
     if (validation && has_option(&driver->args, OPTION_CHECK_PASSES)) {
         if (validation_is_blind(validation))
             diag_warn(driver->ctx, DIAG_MEANING, NULL,
-                      "--check-passes: the network cannot be evaluated on inputs made up for it, "
-                      "so no pass was checked");
+                      "--check-passes: the network cannot be evaluated on generated inputs, so no "
+                      "pass was checked");
         else
             driver_say(driver, "passes  %d steps keep what the network computes\n",
                        validation_n_steps(validation));
@@ -157,7 +157,7 @@ bool check_dump_option(struct driver_state *driver)
     }
     if (strcmp(wanted, "all") == 0)
         return true;
-    diag_error(driver->ctx, DIAG_USAGE, NULL, "--dump-after: there is no pass '%s'",
+    diag_error(driver->ctx, DIAG_USAGE, NULL, "--dump-after: unknown pass '%s'",
                str_safe(&driver->ctx->perm, wanted, 80));
     nearest = str_nearest(wanted, names, (size_t)n);
     if (nearest)

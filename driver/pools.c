@@ -40,7 +40,7 @@ static bool parse_pool(struct driver_state *driver, const char *text, struct cod
     *rest++ = '\0';
     pool->name = words;
     if (strcmp(c_identifier(&driver->ctx->perm, words), words) != 0)
-        return bad_pool(driver, text, "the name cannot be a part of C symbols");
+        return bad_pool(driver, text, "the name is not valid in C symbols");
     words = rest + strcspn(rest, ",");
     if (*words)
         *words++ = '\0';
@@ -52,12 +52,11 @@ static bool parse_pool(struct driver_state *driver, const char *text, struct cod
             *rest++ = '\0';
         if (!parse_attribute(pool, words))
             return bad_pool(driver, text,
-                            "behind the bytes come fast, slow, section=NAME, weights or const");
+                            "after the bytes: fast, slow, section=NAME, weights or const");
     }
     if (pool->takes == POOL_OF_BOTH && !pool->section)
-        return bad_pool(
-            driver, text,
-            "weights are constants, which the linker puts there: section=NAME says how");
+        return bad_pool(driver, text,
+                        "weights are constants, which the linker places: add section=NAME");
     return true;
 }
 
@@ -69,7 +68,7 @@ static bool add_pool(struct driver_state *driver, const struct codegen_pool *poo
     for (int i = 0; i < driver->n_pools; i++) {
         more[i] = driver->pools[i];
         if (strcmp(more[i].name, pool->name) == 0)
-            return diag_error(driver->ctx, DIAG_USAGE, NULL, "--pool: '%s' is there twice",
+            return diag_error(driver->ctx, DIAG_USAGE, NULL, "--pool: '%s' is given twice",
                               pool->name);
     }
     more[driver->n_pools++] = *pool;
@@ -85,8 +84,8 @@ static bool add_board(struct driver_state *driver)
     if (!driver->board)
         return diag_error(driver->ctx, DIAG_USAGE, NULL,
                           driver->args.command == COMMAND_COMPILE
-                              ? "--pool board says nothing without --board"
-                              : "--pool board is of compile, which has --board");
+                              ? "--pool board has no effect without --board"
+                              : "--pool board needs compile --board");
     for (int i = 0; i < driver->board->n_pools; i++)
         several = several || (driver->board->pools[i].is_flash && driver->board->pools[i].section);
     for (int i = 0; i < driver->board->n_pools; i++) {

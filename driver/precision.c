@@ -84,7 +84,7 @@ bool check_no_regions(struct driver_state *driver, const struct module *module, 
     if (!node)
         return true;
     diag_error(driver->ctx, DIAG_USAGE, NULL,
-               "%s needs a graph that is not divided into regions yet, as this one is", what);
+               "%s needs a graph without regions, and this one has some", what);
     diag_help(driver->ctx, "give the ONNX file, or give the precision to compile --emit json");
     return false;
 }
@@ -105,13 +105,13 @@ bool stage_quantize(struct driver_state *driver)
     if (r->data && !samples)
         return false;
     source.user = samples;
-    n_small = precision_count_small(module);
+    n_small = precision_count_quantized(module);
     r->options.samples = samples ? &source : r->stand_in;
     ok = quantize_with_log(driver, module, &pipeline);
     r->done = ok;
     if (ok) {
         precision_check_kept(driver, r);
-        precision_check_small(driver, r, n_small);
+        precision_check_quantized(driver, r, n_small);
         r->numbers = precision_list_numbers(&driver->ctx->perm, module);
     }
     if (ok && !r->options.simulate_only)

@@ -1,5 +1,5 @@
-/* precision.h - what precision.c and precision_report.c share: the request of --precision and its
- * companions. */
+/* precision.h - the request of --precision and related options; shared by precision.c and
+ * precision_report.c. */
 #ifndef DRIVER_PRECISION_H
 #define DRIVER_PRECISION_H
 
@@ -10,39 +10,37 @@
 struct precision_request {
     struct quantize_options options;
     struct qtable qtable;
-    bool has_broken_qtable; /* rows that cannot be read, beside which names are still looked for */
+    bool has_broken_qtable; /* malformed rows; names are still collected */
     struct calib_table calib;
     const char *data;
     struct preprocessing how;
     bool has_how;
     long long limit;
     struct quantize_report report;
-    int n_floats, n_float_products; /* nodes in floats where integers were asked for */
+    int n_floats, n_float_products; /* nodes left in floats although integers were requested */
     const char **float_names;       /* [n_floats], raw */
     const char *numbers;            /* "weights f8e4m3, data f8e4m3: 3 products" */
     bool done;
-    const struct calibration_source *stand_in; /* where there is no --data: numbers that are made
-                                                  up, for sizes only; else NULL */
+    const struct calibration_source *stand_in; /* without --data: generated numbers, for sizes only;
+                                                  else NULL */
 };
 
-/* --- precision_report.c: what is worth a word once all is decided --- */
+/* --- precision_report.c: warnings about the result -------------------------------------------- */
 
-/* Warns of --keep-f32 that names no product. */
+/* Warns of --keep-f32 names that match no product. */
 void precision_check_kept(struct driver_state *driver, const struct precision_request *r);
 
-/* The products whose numbers are small in the model itself, and a warning where there is little
- * else. */
-int precision_count_small(const struct module *module);
-void precision_check_small(struct driver_state *driver, const struct precision_request *r,
-                           int n_small);
+/* Number of products that are quantised in the model itself; and a warning if nearly all are. */
+int precision_count_quantized(const struct module *module);
+void precision_check_quantized(struct driver_state *driver, const struct precision_request *r,
+                               int n_small);
 
-/* Finds the nodes that compute in floats though their precision is for integers (int8, or FP8 with
+/* Finds nodes that compute in floats although the precision asks for integers (int8, or FP8 with
  * --arithmetic integer), and warns of them by name. */
 void precision_check_floats(struct driver_state *driver, struct precision_request *r,
                             const struct module *module);
 
-/* Which formats products read now: "weights f8e4m3, data f8e4m3: 3 products". NULL = no products.
- */
+/* Formats of products: "weights f8e4m3, data f8e4m3: 3 products". NULL = no products. */
 const char *precision_list_numbers(struct arena *arena, const struct module *module);
 
 #endif

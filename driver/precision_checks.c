@@ -27,7 +27,7 @@ void precision_check_kept(struct driver_state *driver, const struct precision_re
             str_printf(&products, "%s'%s'", shown > 1 ? ", " : "",
                        str_safe(&driver->ctx->perm, line->node, 100));
     }
-    diag_warn(driver->ctx, DIAG_QUANTIZE, NULL, "--keep-f32 changes nothing: it names no product");
+    diag_warn(driver->ctx, DIAG_QUANTIZE, NULL, "--keep-f32 has no effect: it names no product");
     diag_help(driver->ctx, "products are %s%s", str_text(&products),
               shown > 8 ? " and others" : "");
 }
@@ -46,7 +46,7 @@ static bool is_any_product(const struct node *node)
 }
 
 /* Products whose numbers are small in the model itself. */
-int precision_count_small(const struct module *module)
+int precision_count_quantized(const struct module *module)
 {
     int n = 0;
 
@@ -57,8 +57,8 @@ int precision_count_small(const struct module *module)
 }
 
 /* What is quantised already is left as it is. */
-void precision_check_small(struct driver_state *driver, const struct precision_request *r,
-                           int n_small)
+void precision_check_quantized(struct driver_state *driver, const struct precision_request *r,
+                               int n_small)
 {
     if (!n_small || r->report.n_products > n_small || r->options.precision.mode == PRECISION_F32)
         return;
@@ -68,10 +68,10 @@ void precision_check_small(struct driver_state *driver, const struct precision_r
     diag_help(driver->ctx, "compile it without --precision, or give the float model");
 }
 
-/* --- floats where integers were asked for ------------------------------------------------------
- */
+/* --- floats where integers were asked for ----------------------------------------------------- */
 
-/* Whether it computes: not a constant's reader, a view, or a border between floats and codes. */
+/* Whether it computes: not a constant's reader, a view, or a border between floats and quantised
+ * values. */
 static bool computes_in_floats(const struct node *node)
 {
     bool reads = false;
@@ -107,42 +107,44 @@ static const char *way_out(enum op op)
 {
     switch (op) {
     case OP_RESIZE:
-        return "resize by nearest, linear or cubic (alpha from -1 to 1) in at most four "
-               "dimensions is of integers";
+        return "resize by nearest, linear or cubic (alpha from -1 to 1) in at most four dimensions "
+               "has an integer form";
     case OP_LAYER_NORM:
     case OP_INSTANCE_NORM:
     case OP_GROUP_NORM:
     case OP_LRN:
-    case OP_LP_NORMALIZE: return "norms are of integers where their scale and bias are constants";
+    case OP_LP_NORMALIZE: return "norms have an integer form if scale and bias are constants";
     case OP_DIVIDE: return "divide by a constant, or multiply";
     case OP_SOFTMAX:
     case OP_LOG_SOFTMAX:
-        return "softmax of int8 is of integers; argmax of its input gives the same class";
+        return "softmax of int8 has an integer form; argmax of its input gives the same class";
     case OP_LSTM:
     case OP_GRU:
     case OP_RNN:
-        return "recurrent layers are of integers where their weights and scales are known and all "
-               "that reads them is";
+        return "recurrent layers have an integer form if weights and scales are constants and all "
+               "their readers have one";
     case OP_CONV1D_TRANSPOSE:
     case OP_CONV2D_TRANSPOSE:
     case OP_CONV3D_TRANSPOSE:
-        return "transposed convolutions are of integers where their weights are constants, and "
-               "their strides at most a few times the kernel";
-    case OP_POWER: return "powers are of integers where the exponent is a constant";
-    case OP_PROD: return "prod of at most 7 numbers of int8, and 3 of E4M3, is of integers";
-    case OP_GRID_SAMPLE: return "int8 has grid_sample in integers, within 8184 elements";
-    case OP_ROI_ALIGN: return "resize and strided_slice are of integers";
+        return "transposed convolutions have an integer form if weights are constants and strides "
+               "at most a few times the kernel";
+    case OP_POWER: return "powers have an integer form if the exponent is a constant";
+    case OP_PROD: return "prod of at most 7 int8 or 3 E4M3 values has an integer form";
+    case OP_GRID_SAMPLE: return "grid_sample of int8 has an integer form for up to 8184 elements";
+    case OP_ROI_ALIGN: return "resize and strided_slice have integer forms";
     case OP_SCATTER_ELEMENTS:
-    case OP_SCATTER_ND: return "scatter is of integers where it does not multiply";
-    case OP_BATCH_NORM: return "batch norms become part of a product where their numbers are known";
-    case OP_PRELU: return "prelu is of integers where its slopes are constants";
+    case OP_SCATTER_ND: return "scatter has an integer form unless it multiplies";
+    case OP_BATCH_NORM:
+        return "batch norms are folded into products if their parameters are constants";
+    case OP_PRELU: return "prelu has an integer form if its slopes are constants";
     case OP_LP_POOL1D:
     case OP_LP_POOL2D:
-    case OP_LP_POOL3D: return "lp_pool of 8 bits is of integers with p = 1, and in int8 with p = 2";
+    case OP_LP_POOL3D:
+        return "lp_pool of 8 bits has an integer form with p = 1, and for int8 with p = 2";
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_TOPK:
-    case OP_HARDMAX: return "give out what it reads: the greatest of the scores is that of codes";
+    case OP_HARDMAX: return "return its input instead: argmax of the quantised scores is equal";
     default: return NULL;
     }
 }
@@ -176,12 +178,12 @@ static const char *way_out_of(const struct node *node, bool exact)
         exact && is_product(node->op) ? type_minifloat(&node->inputs[0]->type) : NULL;
 
     if (codec && exact_greatest(codec) == 0)
-        return "E5M2 reaches too far for sums of 64 bits: f8e4m3 and f8e3m4 have them";
+        return "E5M2's range is too large for 64-bit sums: use f8e4m3 or f8e3m4";
     if (reads(node, DTYPE_F64))
-        return "numbers of f64 are left alone: export the model in f32";
+        return "f64 is not quantised: export the model in f32";
     if (exact && (node->op == OP_SOFTMAX || node->op == OP_LOG_SOFTMAX))
-        return "softmax of FP8 is of integers up to 10000, log_softmax where its results reach "
-               "beyond 0.9; argmax of its input gives the same class";
+        return "softmax of FP8 has an integer form up to 10000 elements, log_softmax if its "
+               "results exceed 0.9; argmax of its input gives the same class";
     return way_out(node->op);
 }
 
@@ -219,8 +221,8 @@ void precision_check_floats(struct driver_state *driver, struct precision_reques
               str_plural(r->n_floats), r->n_floats == 1 ? "s" : "", str_text(&list),
               r->n_floats > 8 ? " and others" : "");
     diag_note(driver->ctx,
-              "there is no integer form of %s here (docs/guide/floats.md lists why): a processor "
-              "without an FPU calls functions for floats",
+              "no integer form of %s here (reasons in docs/guide/floats.md): a CPU without an FPU "
+              "calls library functions for floats",
               r->n_floats == 1 ? "it" : "them");
     for (int i = 0; i < ways.n; i++)
         str_printf(&help, "%s%s", i ? "; " : "", ways.at[i]);

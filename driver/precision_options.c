@@ -1,4 +1,4 @@
-/* precision_options.c - --precision and its companions: what is asked for. */
+/* precision_options.c - --precision and related options: what is asked for. */
 #include <string.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ static bool parse_rule(struct driver_state *driver, enum option_id option, const
     *given = text != NULL;
     if (!text || scale_rule_parse(text, out))
         return true;
-    diag_error(driver->ctx, DIAG_USAGE, NULL, "--%s: there is no rule '%s'", name,
+    diag_error(driver->ctx, DIAG_USAGE, NULL, "--%s: unknown rule '%s'", name,
                str_safe(&driver->ctx->perm, text, 80));
     diag_help(driver->ctx, "rules are %s", scale_rule_list());
     return false;
@@ -50,7 +50,7 @@ static bool check_format_named(struct driver_state *driver, const char *text)
 
     if (!formats || (formats[1] && formats[1] != ',' && !str_ends(formats, ",")))
         return true;
-    diag_error(driver->ctx, DIAG_USAGE, NULL, "--precision: '%s' does not say which format",
+    diag_error(driver->ctx, DIAG_USAGE, NULL, "--precision: '%s' needs a format",
                str_safe(&driver->ctx->perm, text, 80));
     diag_help(driver->ctx, "for example fp8=f8e3m4, fp8=f8e3m4,f8e4m3 or int8w=i4");
     return false;
@@ -80,9 +80,8 @@ static bool parse_precision(struct driver_state *driver, struct precision_reques
                           "--fp8-params is for --precision fp8, or fp8w");
     if (params && (has_option(&driver->args, OPTION_SCALE) ||
                    has_option(&driver->args, OPTION_SCALE_WEIGHTS)))
-        return diag_error(
-            driver->ctx, DIAG_USAGE, NULL,
-            "--fp8-params says both scales: it goes without --scale and --scale-weights");
+        return diag_error(driver->ctx, DIAG_USAGE, NULL,
+                          "--fp8-params sets both scales: leave out --scale and --scale-weights");
     ok = params ? fp8_params_parse(driver->ctx, "--fp8-params", params, p)
                 : precision_parse(driver->ctx, "--precision", text ? text : "f32", p);
     if (params && text && strcmp(text, "fp8w") == 0) {
@@ -104,7 +103,7 @@ static bool parse_precision(struct driver_state *driver, struct precision_reques
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--scale-weights: auto is a rule for data");
     if (has_data && data.kind == SCALE_AUTO && driver->args.command == COMMAND_SEARCH) {
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--scale auto: search tries rules itself");
-        diag_help(driver->ctx, "--rules says which, for --strategy sensitive");
+        diag_help(driver->ctx, "--rules selects them, for --strategy sensitive");
     } else if (has_data && data.kind == SCALE_AUTO && !r->data) {
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--scale auto needs --%s",
                         option_name(data_option(driver)));
@@ -119,9 +118,9 @@ static bool parse_formats(struct driver_state *driver, struct quantize_options *
     if (!text || search_formats_parse(&driver->ctx->perm, text, &options->formats,
                                       &options->n_formats, &wrong))
         return true;
-    diag_error(driver->ctx, DIAG_USAGE, NULL, "--formats: '%s' is no format to choose from",
+    diag_error(driver->ctx, DIAG_USAGE, NULL, "--formats: unknown format '%s'",
                str_safe(&driver->ctx->perm, wrong, 80));
-    diag_help(driver->ctx, "formats are %s, but not those of blocks",
+    diag_help(driver->ctx, "formats are %s, except block formats",
               number_format_list(&driver->ctx->perm));
     return false;
 }
@@ -161,10 +160,10 @@ static bool parse_words(struct driver_state *driver, struct precision_request *r
                         option_name(data_option(driver)));
     if (r->options.smooth > 0 && has_option(&driver->args, OPTION_CALIB))
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                        "--smooth changes what tensors hold, so that no --calib table fits");
+                        "--smooth changes the ranges of tensors, so that no --calib table fits");
     if (r->options.equalize && has_option(&driver->args, OPTION_CALIB))
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                        "--equalize changes what tensors hold, so that no --calib table fits");
+                        "--equalize changes the ranges of tensors, so that no --calib table fits");
     return ok;
 }
 
@@ -218,7 +217,7 @@ static bool read_files(struct driver_state *driver, struct precision_request *r)
     return ok;
 }
 
-/* What is about small numbers only. */
+/* What is about quantised values only. */
 static const enum option_id companions[] = {
     OPTION_SMOOTH,     OPTION_KEEP_F32,      OPTION_KEEP_FIRST,
     OPTION_KEEP_LAST,  OPTION_TOPK,          OPTION_CALIB,
@@ -258,7 +257,7 @@ static bool check_formats(struct driver_state *driver, const struct quantize_opt
     }
     if (ok && searches_data(p) && options->n_formats && !n_data)
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                        "--formats: none of them is for data, which --scale search looks at");
+                        "--formats: no format for data, which --scale search needs");
     if (!ok)
         diag_help(driver->ctx, "%s",
                   p->mode == PRECISION_INT8 ? "int8 computes with i8 alone"
@@ -268,12 +267,12 @@ static bool check_formats(struct driver_state *driver, const struct quantize_opt
 
 static bool says_nothing(struct driver_state *driver, enum option_id option, const char *without)
 {
-    return diag_error(driver->ctx, DIAG_USAGE, NULL, "--%s says nothing without %s",
+    return diag_error(driver->ctx, DIAG_USAGE, NULL, "--%s has no effect without %s",
                       option_name(option), without);
 }
 
 /* Whether integers can compute with the format; an error that says where it was named, else. Other
- * numbers than small floats are no concern of --arithmetic. */
+ * numbers than narrow floats are no concern of --arithmetic. */
 static bool has_integers(struct driver_state *driver, const char *where,
                          const struct number_format *format)
 {
@@ -282,13 +281,12 @@ static bool has_integers(struct driver_state *driver, const char *where,
     if (dtype_kind(format->dtype) != KIND_MINIFLOAT || format->chooses_bias ||
         (minifloat_bits(codec) == 8 && exact_greatest(codec) > 0))
         return true;
-    return diag_error(
-        driver->ctx, DIAG_USAGE, NULL,
-        minifloat_bits(codec) == 8
-            ? "%s: %s has no --arithmetic integer: it reaches so far that one product "
-              "of two numbers needs more than 64 bits"
-            : "%s: %s has no --arithmetic integer: that is of codes of 8 bits",
-        where, format->name);
+    return diag_error(driver->ctx, DIAG_USAGE, NULL,
+                      minifloat_bits(codec) == 8
+                          ? "%s: %s has no --arithmetic integer: its range is so large that a "
+                            "product needs more than 64 bits"
+                          : "%s: %s has no --arithmetic integer: it needs an 8-bit format",
+                      where, format->name);
 }
 
 /* With --arithmetic integer all formats of FP8 must have an exact form. */
@@ -332,7 +330,7 @@ static bool check_precision(struct driver_state *driver, const struct precision_
         return ok;
     if (has_option(&driver->args, OPTION_SCALE) && !p->has_data) {
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                        "--scale says nothing with --precision %s, whose data is f32",
+                        "--scale has no effect with --precision %s, whose data is f32",
                         precision_name(p->mode));
         diag_help(driver->ctx, "the rule for weights is --scale-weights");
     }

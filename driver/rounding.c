@@ -1,8 +1,10 @@
 /* rounding.c - --rounding: how a model that comes quantised is rounded (docs/guide/qdq.md).
  *
  * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an
- * FPU, and nothing of the model but sums, products and averages would be computed in floats that
- *          fixed point computes in integers; else, and where integers are asked for, fixed */
+ *          FPU, and nothing of the model but sums, products and averages would be computed in
+ *          floats that fixed point computes in integers; else, and where integers are asked for,
+ *          fixed */
+#include "driver/driver.h"
 #include "codegen_c/machine/machine.h"
 #include "driver/driver.h"
 

@@ -18,9 +18,8 @@ bool prepare_tuning(struct driver_state *driver)
     driver->choices = choices;
     if (choices->by_signature.n == 0) {
         diag_warn(driver->ctx, DIAG_TUNE_STALE, NULL,
-                  "no choice of the tuning log is for --target %s", driver->machine->name);
-        diag_help(driver->ctx,
-                  "--target must be the one that relayc tune was given (without: host)");
+                  "the tuning log has no choice for --target %s", driver->machine->name);
+        diag_help(driver->ctx, "use the --target of relayc tune (default: host)");
     }
     return true;
 }

@@ -26,7 +26,7 @@ static bool check_classes(struct ctx *ctx, const struct task *task, const struct
     if (!dtype_is_float(result->dtype)) {
         if (n != 1)
             ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
-                            "the first result is %s: wanted are scores, or one integer",
+                            "the first result is %s, expected scores or one integer",
                             type_text(&ctx->perm, result));
         if (task->wanted[METRIC_AUC] || task->wanted[METRIC_TOP5])
             ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
@@ -35,8 +35,8 @@ static bool check_classes(struct ctx *ctx, const struct task *task, const struct
     }
     if (n == 1 && (task->wanted[METRIC_TOP1] || task->wanted[METRIC_TOP5])) {
         ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
-                        "the model gives one number: that has no top1");
-        diag_help(ctx, "accuracy and auc take it for the score of class 1");
+                        "the model has a single result value, which has no top1");
+        diag_help(ctx, "accuracy and auc use it as the score of class 1");
     }
     if (task->truth->n_classes > (n == 1 ? 2 : n))
         ok = diag_error(ctx, DIAG_LABELS, NULL, "the label %d is beyond the model's %lld classes",

@@ -1,7 +1,7 @@
-/* answers.h - what a network said about samples, and the metrics of that.
+/* answers.h - a network's answers for samples, and their metrics.
  *
- * In order: a task says what is asked for and how outputs are read; answers_see reads the outputs
- * of one sample; answers_metric is the number. A search keeps one `answers` for each trial:
+ * A task defines the metrics and how outputs are read; answers_see reads the outputs of a sample;
+ * answers_metric computes a metric. A search keeps one `answers` per trial:
  *
  *     struct answers *answers = answers_new(&task, n);
  *     for each sample, in any order, by any thread:
@@ -9,7 +9,7 @@
  *     value = answers_metric(answers, METRIC_TOP1);
  *     answers_free(answers);
  *
- * Nothing here runs a network: run.h does, with the engine or with generated C. */
+ * run.h runs the network, by the engine or by generated C. */
 #ifndef EVAL_ANSWERS_H
 #define EVAL_ANSWERS_H
 
@@ -17,26 +17,26 @@
 #include "eval/metric.h"
 #include "eval/truth.h"
 
-/* Must outlive the answers. The truth is of the samples that are asked about, by number. */
+/* Must outlive the answers. truth is indexed by sample number. */
 struct task {
     bool wanted[METRIC_COUNT];
-    const struct truth *truth; /* what is known; classes or boxes for the metrics that need them */
-    double cut;                /* of networks with one result: above it is class 1 */
-    struct decoding decoding;  /* boxes: how they are read */
+    const struct truth *truth; /* labels: classes or boxes, as the metrics need */
+    double cut;                /* threshold of class 1 for networks with one result */
+    struct decoding decoding;  /* decoding of boxes */
 };
 
-/* Whether the results of fn, and the labels, fit what is asked: errors for all that does not. To be
- * asked before answers_see, as it also finds the size of the input that boxes lie in. */
+/* Checks the results of fn and the labels against the task, and finds the input size for boxes.
+ * Reports all problems. Call before answers_see. */
 bool task_check(struct ctx *ctx, struct task *task, const struct function *fn);
 
 struct answer {
-    int class;     /* of the greatest result, the first of equals; -1: NaN */
-    int rank;      /* of the label: how many results are greater, or equal and in front */
+    int class;     /* argmax, first of equals; -1: NaN */
+    int rank;      /* rank of the label: number of results that are greater, or equal and earlier */
     float *scores; /* [n_scores], for auc; NULL = not wanted */
     int64_t n_scores;
     double error;       /* mse */
-    struct boxes boxes; /* in pixels of the image, best first */
-    struct bulk bulk;   /* of scores and boxes */
+    struct boxes boxes; /* in image pixels, best first */
+    struct bulk bulk;   /* owns scores and boxes */
 };
 
 struct answers {
@@ -48,15 +48,16 @@ struct answers {
 
 struct answers *answers_new(const struct task *task, int64_t n);
 
-/* Of different samples by several threads at once, each with its own ctx. False after an error. */
+/* Reads the outputs of a sample. Threads may process different samples concurrently, each with its
+ * own ctx. False after an error. */
 bool answers_see(struct answers *answers, struct ctx *ctx, int64_t sample,
                  const struct tensor *inputs, const struct tensor *outputs, int n_outputs);
 
-/* Of all samples: shares are 0 .. 1. NaN where it is not defined: auc of one class only, map
- * without a box. */
+/* Metric over all samples; shares are in 0 .. 1. NaN if undefined: auc with one class, map without
+ * boxes. */
 double answers_metric(const struct answers *answers, enum metric metric);
 
-/* Whether the answer is right, by top1, top5 or accuracy. */
+/* True if the answer is right by top1, top5 or accuracy. */
 bool answer_is_right(const struct answers *answers, int64_t sample, enum metric metric);
 
 void answers_free(struct answers *answers); /* NULL is fine */
@@ -64,13 +65,13 @@ void answers_free(struct answers *answers); /* NULL is fine */
 /* --- two networks on the same samples --------------------------------------------------------- */
 
 struct paired {
-    double change; /* of the metric */
-    double error;  /* its standard error, from paired differences: of shares and mse by formula, of
-                      the others by leaving out one sample (of many: one of 128 blocks) at a time */
-    bool has_classes; /* then: */
-    int64_t n_agree;  /* the same class */
-    int64_t n_lost;   /* right, now wrong: by top1, top5 or accuracy, whichever is asked */
-    int64_t n_won;    /* wrong, now right */
+    double change;    /* change of the metric */
+    double error;     /* its standard error from paired differences: closed form for shares and mse,
+                      else jackknife over samples (at most 128 blocks) */
+    bool has_classes; /* the following are valid */
+    int64_t n_agree;  /* equal classes */
+    int64_t n_lost;   /* right before, wrong now, by the metric (top1, top5 or accuracy) */
+    int64_t n_won;    /* wrong before, right now */
 };
 
 struct paired answers_compare(const struct answers *was, const struct answers *now,

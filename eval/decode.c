@@ -145,7 +145,7 @@ static bool find_input(struct ctx *ctx, struct decoding *decoding, const struct 
 
     if (!type || type->rank != 4)
         return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
-                          "detections are of one image: one input of four dimensions is wanted");
+                          "detection needs a model with one input of four dimensions");
     decoding->input_height = (int)type->dim[nhwc ? 1 : 2];
     decoding->input_width = (int)type->dim[nhwc ? 2 : 3];
     return true;
@@ -168,7 +168,7 @@ bool decoding_fit(struct ctx *ctx, struct decoding *decoding, const struct funct
 
         for (int i = 0; i < n; i++)
             str_printf(&found, "%s%s", i ? ", " : "", type_text(&ctx->perm, &outputs[i].type));
-        diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "--decode %s: the model gives %s, wanted is %s",
+        diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "--decode %s: the model gives %s, expected %s",
                    row->name, str_text(&found), row->what);
         diag_help(ctx, "decoders are %s (docs/guide/eval.md)", decoder_list(&ctx->perm));
         return false;

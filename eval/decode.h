@@ -1,4 +1,4 @@
-/* decode.h - from the results of a detector to boxes in the image. Rows of decode.def. */
+/* decode.h - converts results of a detector to boxes in the image; rows of decode.def. */
 #ifndef EVAL_DECODE_H
 #define EVAL_DECODE_H
 
@@ -15,27 +15,26 @@ enum decoder {
 };
 
 struct decoding {
-    enum decoder decoder;            /* DECODER_COUNT = none was named */
-    const struct preprocessing *how; /* how the image became the input; NULL = it was as big */
-    int input_width, input_height;   /* of the network's input, in pixels */
-    double least_score;              /* candidates below it are not looked at */
-    double iou;                      /* of non-maximum suppression */
-    int64_t most;                    /* boxes of an image */
+    enum decoder decoder;            /* DECODER_COUNT = none */
+    const struct preprocessing *how; /* preprocessing of the image; NULL = none */
+    int input_width, input_height;   /* size of the network's input in pixels */
+    double least_score;              /* lower scores are ignored */
+    double iou;                      /* for non-maximum suppression */
+    int64_t most;                    /* boxes per image */
 };
 
-/* 0.001, 0.6 and 300: as the YOLO networks are compared on COCO. */
+/* Defaults 0.001, 0.6 and 300, as usual for YOLO networks on COCO. */
 struct decoding decoding_default(void);
 
 bool decoder_parse(const char *text, enum decoder *out);
 const char *decoder_list(struct arena *arena);
 
-/* Finds the input's size, and whether the results of fn have the shape that the decoder wants, with
- * at least n_classes classes. Errors for all that does not fit. */
+/* Finds the input size and checks the shapes of fn's results against the decoder, with at least
+ * n_classes classes. Reports all mismatches. */
 bool decoding_fit(struct ctx *ctx, struct decoding *decoding, const struct function *fn,
                   int n_classes);
 
-/* The boxes of one sample that are left after suppression, best first, in pixels of an image of
- * this size. Memory of bulk. */
+/* Boxes of a sample after suppression, best first, in pixels of an image of this size. In bulk. */
 struct boxes decode_boxes(const struct decoding *decoding, const struct image_size *image,
                           const struct tensor *outputs, int n_outputs, struct bulk *bulk);
 

@@ -1,4 +1,4 @@
-/* run.h - a network on samples: what it says, as answers.h reads it. */
+/* run.h - runs a network on samples and collects the answers (answers.h). */
 #ifndef EVAL_RUN_H
 #define EVAL_RUN_H
 
@@ -7,19 +7,18 @@
 #include "runtime/engine/generated.h"
 
 struct eval_run {
-    struct function *fn; /* after the passes */
+    struct function *fn; /* after all passes */
     const struct calibration_source *samples;
-    int n_threads;                                         /* of the engine */
-    void (*progress)(void *user, int64_t done, int64_t n); /* NULL = none; one thread at a time */
+    int n_threads;                                         /* for the engine */
+    void (*progress)(void *user, int64_t done, int64_t n); /* NULL = none; calls are serialised */
     void *user;
 };
 
-/* On the engine: each thread has one of its own. The first n samples, n being that of the answers.
- * The same for any number of threads. False after an error: of samples that fail, the first is
- * reported. */
+/* Runs the first answers->n samples on engines, one per thread. Independent of the number of
+ * threads. The first failing sample is reported. False after an error. */
 bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers *answers);
 
-/* By generated code, sample after sample; the samples must be of the types of fn's parameters. */
+/* Runs generated code, sample by sample; samples must have the types of fn's parameters. */
 bool eval_on_generated(struct ctx *ctx, const struct eval_run *run, struct generated *generated,
                        struct answers *answers);
 

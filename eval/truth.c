@@ -98,10 +98,10 @@ static int64_t read_lines(struct ctx *ctx, const char *path, struct label_line *
         number++;
         if (!is_comment(text, length) && !parse_line(&ctx->perm, text, length, &(*out)[n++]) &&
             n_wrong++ < NAMED) {
-            diag_error(ctx, DIAG_LABELS, NULL, "%s:%lld: '%s' is no label",
+            diag_error(ctx, DIAG_LABELS, NULL, "%s:%lld: '%s' is not a label",
                        str_safe(&ctx->perm, path, 4096), (long long)number,
                        str_safe(&ctx->perm, arena_strndup(&ctx->perm, text, length), 80));
-            diag_help(ctx, "wanted is 'FILE LABEL' or 'LABEL', labels being 0, 1, 2 ...");
+            diag_help(ctx, "expected 'FILE LABEL' or 'LABEL', labels being 0, 1, 2 ...");
         }
         text += length + 1;
     }

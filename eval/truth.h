@@ -1,4 +1,4 @@
-/* truth.h - what is known to be right, sample by sample, and the files that say it.
+/* truth.h - labels of samples, and their files.
  *
  *   classes   lines "FILE LABEL", or "LABEL" alone, in the order of the samples; labels are 0, 1
  *             ... Empty lines and those that begin with # are passed over.
@@ -11,10 +11,10 @@
 #include "eval/boxes.h"
 
 struct truth {
-    int64_t n;                /* samples */
-    int n_classes;            /* the greatest label + 1 */
-    int *classes;             /* [n]; NULL = not known */
-    struct boxes *boxes;      /* [n], in pixels of the image; NULL = not known */
+    int64_t n;                /* number of samples */
+    int n_classes;            /* greatest label + 1 */
+    int *classes;             /* [n]; NULL = unknown */
+    struct boxes *boxes;      /* [n], in image pixels; NULL = unknown */
     struct image_size *sizes; /* [n], with boxes */
 };
 
@@ -22,17 +22,17 @@ struct image_size {
     int width, height;
 };
 
-/* paths: of n samples; NULL where samples have no files of their own, then labels are taken in
- * order. Errors, all at once: lines that are none, samples without a label, labels of files that
- * are no samples. In ctx->perm. */
+/* Reads class labels. paths: files of n samples; NULL: samples have no files, and labels are in
+ * order. Reports malformed lines, samples without a label and labels without a sample. In
+ * ctx->perm. */
 bool truth_read_classes(struct ctx *ctx, const char *path, const char *const *paths, int64_t n,
                         struct truth *out);
 
-/* Also opens each image, for its size. */
+/* Reads boxes, and the size of each image. */
 bool truth_read_boxes(struct ctx *ctx, const char *folder, const char *const *paths, int64_t n,
                       struct truth *out);
 
-/* From boxes to classes: 1 where a box of the class covers at least this part of the image. */
+/* Converts boxes to classes: 1 if boxes of the class cover at least this share of the image. */
 void truth_is_present(struct ctx *ctx, struct truth *truth, int class, double share);
 
 #endif

@@ -68,9 +68,9 @@ static bool read_rows(struct ctx *ctx, const char *path, const struct image_size
             out->n++;
             continue;
         }
-        ok = diag_error(ctx, DIAG_LABELS, NULL, "%s:%d: '%s' is no box",
+        ok = diag_error(ctx, DIAG_LABELS, NULL, "%s:%d: '%s' is not a box",
                         str_safe(&ctx->perm, path, 4096), number, str_safe(&ctx->perm, text, 80));
-        diag_help(ctx, "wanted is 'CLASS CX CY WIDTH HEIGHT', in parts of the image");
+        diag_help(ctx, "expected 'CLASS CX CY WIDTH HEIGHT', in parts of the image");
     }
     return ok;
 }
@@ -100,9 +100,9 @@ bool truth_read_boxes(struct ctx *ctx, const char *folder, const char *const *pa
 
     *out = (struct truth){ .n = n };
     if (!paths)
-        return diag_error(ctx, DIAG_LABELS, NULL, "boxes are labels of images, and there are none");
+        return diag_error(ctx, DIAG_LABELS, NULL, "box labels need images, and the data has none");
     if (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode))
-        return diag_error(ctx, DIAG_FILE_READ, NULL, "%s is no folder of label files",
+        return diag_error(ctx, DIAG_FILE_READ, NULL, "%s is not a folder of label files",
                           str_safe(&ctx->perm, folder, 4096));
     out->boxes = arena_array(&ctx->perm, struct boxes, n);
     out->sizes = arena_array(&ctx->perm, struct image_size, n);
@@ -121,7 +121,7 @@ bool truth_read_boxes(struct ctx *ctx, const char *folder, const char *const *pa
     if (ok && n && n_files == 0) {
         ok = diag_error(ctx, DIAG_LABELS, NULL, "%s has no label file for any of %lld images",
                         str_safe(&ctx->perm, folder, 4096), (long long)n);
-        diag_help(ctx, "%s would be the first",
+        diag_help(ctx, "the first one is %s",
                   str_safe(&ctx->perm, label_path(ctx, folder, paths[0]), 4096));
     }
     return ok;

@@ -1,4 +1,4 @@
-/* object_size.h - how much of each kind of memory an object file takes. */
+/* object_size.h - section sizes of object files. */
 #ifndef MEASURE_OBJECT_SIZE_H
 #define MEASURE_OBJECT_SIZE_H
 
@@ -17,16 +17,15 @@ enum {
 };
 
 struct object_size {
-    uint64_t text;   /* what is executed */
+    uint64_t text;   /* code */
     uint64_t rodata; /* constants */
-    uint64_t data;   /* what is written, with a content at the start */
-    uint64_t bss;    /* the same without */
-    int machine;     /* e_machine of the last one */
+    uint64_t data;   /* initialised data */
+    uint64_t bss;    /* zero-initialised data */
+    int machine;     /* e_machine of the last file */
 };
 
-/* Adds the sections of an ELF object (32 or 64 bits, either order of bytes) that are loaded; tables
- * for unwinding the stack and notes, which no firmware keeps, are left out. False after an error.
- */
+/* Adds the loaded sections of an ELF object (32 or 64 bits, either byte order), without unwind
+ * tables and notes, which firmware drops. False after an error. */
 bool object_size_add(struct ctx *ctx, const char *path, struct object_size *size);
 
 #endif

@@ -148,7 +148,7 @@ static bool measure(struct graph *graph, struct function *function)
     if (function->state == BUSY)
         return diag_error(graph->ctx, DIAG_NO_STACK, NULL, "%s calls itself", function->name);
     if (function->is_defined && !function->is_bounded)
-        return diag_error(graph->ctx, DIAG_NO_STACK, NULL, "the frame of %s has no bound",
+        return diag_error(graph->ctx, DIAG_NO_STACK, NULL, "the stack frame of %s is unbounded",
                           function->name);
     function->state = BUSY;
     for (int i = 0; i < function->n_calls; i++) {
@@ -204,7 +204,7 @@ bool stack_usage_read(struct ctx *ctx, const char *const *files, int n, const ch
             return false;
     function = map_get(&graph.functions, entry);
     if (!function || !function->is_defined)
-        return diag_error(ctx, DIAG_NO_STACK, NULL, "the compiler says nothing of %s", entry);
+        return diag_error(ctx, DIAG_NO_STACK, NULL, "the compiler gives no data about %s", entry);
     resolve_pointers(&graph, function);
     if (!measure(&graph, function))
         return false;

@@ -1,10 +1,10 @@
-/* statistics.h - what is said of many measurements of one thing. */
+/* statistics.h - summary statistics of repeated measurements. */
 #ifndef MEASURE_STATISTICS_H
 #define MEASURE_STATISTICS_H
 
 #include "base/arena.h"
 
-struct series { /* in the order of measuring */
+struct series { /* in order of measurement */
     struct arena *arena;
     double *at;
     int n, capacity;
@@ -17,10 +17,10 @@ struct summary {
 
 void series_add(struct series *series, double number);
 
-/* Of no samples: all 0. Between two samples quartiles are interpolated. */
+/* All 0 without samples. Quartiles are interpolated. */
 struct summary summarise(const struct series *series);
 
-/* Of a[i] / b[i]: what was measured side by side is compared, so that what slows both cancels. */
+/* Summary of a[i] / b[i], which cancels common disturbances. */
 struct summary summarise_ratio(const struct series *a, const struct series *b);
 
 #endif

@@ -214,7 +214,7 @@ bool worker_ask_numbers(struct worker *worker, int n, double *numbers, const cha
         numbers[i] = strtod(at, &end);
         if (end == at)
             return diag_error(worker->ctx, DIAG_BENCH, NULL,
-                              "%s answered '%s' where %d numbers were wanted", worker->who,
+                              "%s answered '%s', expected %d numbers", worker->who,
                               str_safe(&worker->ctx->perm, answer, 100), n);
         at = end;
     }

@@ -1,5 +1,5 @@
-/* worker.h - a process that is asked a line and answers with a line: "ok ..." or "error TEXT".
- * runtime/bench/harness.c is one, runtime/bench/peer_onnxruntime.py another. */
+/* worker.h - a child process with a line protocol: one answer per request, "ok ..." or "error
+ * TEXT". Examples: runtime/bench/harness.c, runtime/bench/peer_onnxruntime.py. */
 #ifndef MEASURE_WORKER_H
 #define MEASURE_WORKER_H
 
@@ -9,17 +9,17 @@
 
 struct worker;
 
-/* Starts words[0] (looked for in $PATH) with the arguments behind it, NULL-terminated; standard
- * error goes to the file `messages`. who: "ONNX Runtime", for diagnostics. NULL after an error. */
+/* Starts words[0] (searched in $PATH) with its arguments, NULL-terminated; stderr goes to the file
+ * `messages`. who: name for diagnostics, "ONNX Runtime". NULL after an error. */
 struct worker *worker_start(struct ctx *ctx, const char *who, const char *const *words,
                             const char *messages);
 
-/* Sends a line (none for NULL) and waits for the answer: what stands behind "ok ", until the next
- * call. NULL after an error, which tells what the worker said, or how it died. */
+/* Sends a line (none if NULL) and waits for the answer. Returns the text after "ok ", valid until
+ * the next call; NULL after an error, which quotes the worker or its cause of death. */
 const char *worker_ask(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The answer as n numbers. */
+/* worker_ask with n numbers as the answer. */
 bool worker_ask_numbers(struct worker *worker, int n, double *numbers, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

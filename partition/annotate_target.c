@@ -4,10 +4,10 @@
  * gives    partition->choice, disjoint; every candidate that was not taken says why (passed_over)
  * method   greedy: candidates by estimated saving (ASSIGN_COST; those of a favourite target first),
  *          or target by target in the user's order (ASSIGN_PRIORITY). One whose nodes are partly
- * gone is void, but a smaller row, or the same one without its optional part, may match what is
- * left: the target looks again there, and what it finds takes part in the next round. Ends when
- * nothing is found, after MAX_ROUNDS at the latest. Each round costs a sort and a look at the nodes
- * around what was lost. */
+ *          gone is void, but a smaller row, or the same one without its optional part, may match
+ *          what is left: the target looks again there, and what it finds takes part in the next
+ *          round. Ends when nothing is found, after MAX_ROUNDS at the latest. Each round costs a
+ *          sort and a look at the nodes around what was lost. */
 #include "partition/partition.h"
 
 #include <stdlib.h>
@@ -120,8 +120,7 @@ static void choose(struct choosing *c)
     }
 }
 
-/* --- what is left ------------------------------------------------------------------------------
- */
+/* --- what is left ----------------------------------------------------------------------------- */
 
 /* Marks free nodes of the target's lost candidates, and free nodes up to REACH steps behind them: a
  * row whose root stands there may begin in what was lost. */
@@ -196,8 +195,7 @@ static void settle(struct choosing *c, const struct target *only)
     }
 }
 
-/* --- the slower --------------------------------------------------------------------------------
- */
+/* --- the slower ------------------------------------------------------------------------------- */
 
 static bool went_to(const struct partition *partition, const struct node *node,
                     const struct target *target)

@@ -1,5 +1,5 @@
-/* candidates.h - finding matches of a target's rows: for merge_composite, and for annotate_target,
- * which looks again at what other targets have left. */
+/* candidates.h - finds matches of a backend's rows: for merge_composite, and for annotate_target,
+ * which searches again what other backends have left. */
 #ifndef PARTITION_CANDIDATES_H
 #define PARTITION_CANDIDATES_H
 
@@ -8,15 +8,14 @@
 struct candidate_search {
     struct partition *partition;
     const struct target *target;
-    bool *blocked; /* by node id: not for this search; what it finds is blocked as well */
+    bool *blocked; /* by node id: excluded from the search; matched nodes are added */
     int n_roots;
     struct node *const *roots; /* from the end of the graph */
-    bool record;               /* the attempts that fail */
+    bool record;               /* record failed attempts */
 };
 
-/* Adds the candidates that the target's rows match at the roots; those that are known already (the
- * same row and nodes) are passed over. The row that stands first wins, and of one row's matches the
- * one whose root comes last, so that the longest chain wins. */
+/* Adds the matches of the backend's rows at the roots, except known ones (same row and nodes). The
+ * first row wins; within a row the match with the last root wins, which is the longest chain. */
 void candidates_find(const struct candidate_search *search);
 
 #endif

@@ -44,7 +44,7 @@ static void check_interface(struct check *check, const struct node *call)
 
     for (int i = 0; i < fn->n_params; i++)
         if (!fn->params[i]->uses)
-            wrong(check, call, "found no use of parameter %d, wanted one", i);
+            wrong(check, call, "found parameter %d unused, wanted a use", i);
     for (int i = 0; i < fn->ret->n_inputs; i++) {
         if (fn->ret->inputs[i]->kind != VALUE_OUTPUT)
             wrong(check, call, "found result %d not computed in it, wanted it to be", i);
@@ -112,7 +112,7 @@ static void check_region(struct check *check, const struct node *call)
 
     if (!target) {
         check->ok = diag_error(check->ctx, DIAG_TARGET_UNKNOWN, node_origin(call),
-                               "function \"%s\" is for target '%s', which is not known",
+                               "function \"%s\" is for the unknown target '%s'",
                                str_safe(&check->ctx->scratch, fn->name, 80),
                                str_safe(&check->ctx->scratch, fn->compiler, 80));
         diag_help(check->ctx, "--target-dir adds targets");

@@ -142,8 +142,7 @@ static void settle(struct partition *partition, struct measure *measure)
     }
 }
 
-/* --- trials ------------------------------------------------------------------------------------
- */
+/* --- trials ----------------------------------------------------------------------------------- */
 
 /* A finished assignment. */
 struct trial {

@@ -2,7 +2,8 @@
  *
  * needs    candidates, attempts and choices complete; main numbered and not yet rewritten
  * method   candidates and attempts are sorted to the nodes they are about, then per node and row
- * the one that tells most: the chosen match, another match, the attempt that came furthest */
+ *          the one that tells most: the chosen match, another match, the attempt that came furthest
+ */
 #include "partition/explain.h"
 
 #include <limits.h>

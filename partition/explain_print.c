@@ -91,10 +91,10 @@ static void print_verdicts(const struct explained_node *node, struct arena *aren
         if (is_told(&node->verdicts[i]))
             print_verdict(&node->verdicts[i], width, arena, out);
     if (n_elsewhere)
-        str_printf(out, "    %d row%s not begin or end here\n", n_elsewhere,
-                   n_elsewhere == 1 ? " does" : "s do");
+        str_printf(out, "    %d pattern%s cannot start at this node\n", n_elsewhere,
+                   str_plural(n_elsewhere));
     if (n_untried)
-        str_printf(out, "    not tried: %d row%s behind a match\n", n_untried,
+        str_printf(out, "    not tried: %d pattern%s after a match\n", n_untried,
                    str_plural(n_untried));
     if (node->kept_by)
         str_printf(out, "    %s keeps %s on the host\n", node->kept_by->name, op_name(node->op));

@@ -131,7 +131,7 @@ static struct expression *make(struct parser *p, enum expression_kind kind, size
         part->depth = args[i]->depth >= part->depth ? args[i]->depth + 1 : part->depth;
     }
     if (part->depth > MAX_DEPTH)
-        return fail_at(p, start, "this has more than %d operations in each other", MAX_DEPTH);
+        return fail_at(p, start, "operations are nested more than %d deep", MAX_DEPTH);
     return part;
 }
 

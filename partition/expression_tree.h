@@ -1,4 +1,4 @@
-/* expression_tree.h - an expression after parsing; for the files expression*.c only. */
+/* expression_tree.h - parsed expressions; private to expression*.c. */
 #ifndef PARTITION_EXPRESSION_TREE_H
 #define PARTITION_EXPRESSION_TREE_H
 
@@ -48,15 +48,15 @@ enum callee {
 
 struct expression {
     enum expression_kind kind;
-    const char *text;  /* the whole text, the same in all parts */
-    size_t start, end; /* of this part in it, with its parentheses */
-    int depth;         /* of the tree below, so that recursion is bounded */
+    const char *text;  /* the whole text, shared by all nodes */
+    size_t start, end; /* of this node in the text, with its parentheses */
+    int depth;         /* height of the subtree, to bound recursion */
     bool in_parentheses;
     enum sign sign;           /* UNARY, BINARY */
     enum callee callee;       /* CALL */
     struct term constant;     /* CONSTANT */
     const char *name, *field; /* NAME; field NULL = bare */
-    size_t name_start;        /* NAME: without parentheses around it */
+    size_t name_start;        /* NAME: without parentheses */
     int n_args;
     struct expression **args;
 };
@@ -66,7 +66,7 @@ static inline bool sign_is_comparison(enum sign sign)
     return sign >= SIGN_EQUAL && sign <= SIGN_GREATER;
 }
 
-/* The part as it is written. */
+/* Source text of the node. */
 const char *expression_part(const struct expression *part, struct arena *arena);
 
 /* For expression_eval.c and expression_holds.c. */
@@ -74,16 +74,16 @@ struct evaluation {
     const struct scope *scope;
     struct arena *arena;
     const char *why;
-    bool absent; /* what was evaluated last depends on an absent name */
+    bool absent; /* the last result depends on an absent name */
 };
 
-/* The value of a part. False: evaluation->why says what went wrong. */
+/* Evaluates a node. False after an error, in evaluation->why. */
 bool evaluation_run(struct evaluation *evaluation, const struct expression *part, struct term *out);
 
-/* Whether a condition holds; one that depends on absent names does. */
+/* Truth of a condition; true if it depends on absent names. */
 bool evaluation_truth(struct evaluation *evaluation, const struct expression *part, bool *out);
 
-/* A value as messages tell it: 11, [1,2], f32, absent. */
+/* A value for messages: 11, [1,2], f32, absent. */
 void term_print(struct str *out, const struct term *term);
 
 #endif

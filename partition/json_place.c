@@ -167,7 +167,7 @@ static void refuse_doubles(struct json_file *json, const cJSON *object)
             const struct source first = json_key_source(json, map_get(&seen, child->string));
 
             json->failed = true;
-            source_error(json->ctx, &source, 0, "the key '%s' stands here twice",
+            source_error(json->ctx, &source, 0, "the key '%s' is given twice",
                          str_safe(&json->ctx->perm, child->string, 64));
             diag_note(json->ctx, "first in line %d", first.line);
         } else if (child->string) {

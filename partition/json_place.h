@@ -1,4 +1,4 @@
-/* json_place.h - a JSON text read by cJSON, and where its items stand, which cJSON does not keep.
+/* json_place.h - JSON parsed by cJSON, with the line and column of every item.
  *
  *   struct json_file json;
  *
@@ -15,27 +15,26 @@
 /* Lines and columns from 1, in bytes; offsets into the text. */
 struct json_place {
     const cJSON *item;
-    int line, column; /* of the value; of a string: of the first character behind the quote */
+    int line, column; /* of the value; for strings, of the first character after the quote */
     int key_line, key_column;
     size_t offset;
 };
 
 struct json_file {
     struct ctx *ctx;
-    const char *name, *text; /* borrowed; places point into the text */
+    const char *name, *text; /* borrowed; offsets refer to it */
     cJSON *root;             /* NULL after a syntax error */
     int n_places;
-    struct json_place *places; /* by address of the item, in ctx->perm */
+    struct json_place *places; /* sorted by address of the item, in ctx->perm */
     bool failed;               /* an error was reported */
 };
 
-/* Reads the text. False after errors (TARGET_FILE): bad syntax, nesting beyond cJSON's limit of
- * 1000, strings with control characters, an object with the same key twice. The file must be closed
- * in any case. */
+/* Parses the text. False after errors (TARGET_FILE): bad syntax, nesting beyond cJSON's limit of
+ * 1000, control characters in strings, duplicate keys. Call json_close in any case. */
 bool json_open(struct ctx *ctx, const char *name, const char *text, struct json_file *out);
 void json_close(struct json_file *json);
 
-/* Where the value stands, where its key; an item without a key has the place of the value. */
+/* Position of the value, and of its key; without a key, of the value. */
 struct source json_source(const struct json_file *json, const cJSON *item);
 struct source json_key_source(const struct json_file *json, const cJSON *item);
 

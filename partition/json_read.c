@@ -65,9 +65,9 @@ void json_help_nearest(struct ctx *ctx, const char *word, const char *const *kno
 static bool wrong_kind(struct json_file *json, const cJSON *item, const char *wanted)
 {
     if (item->string)
-        return json_error(json, item, "'%s' is %s, %s is wanted",
+        return json_error(json, item, "'%s' is %s, expected %s",
                           str_safe(&json->ctx->perm, item->string, 64), kind_of(item), wanted);
-    return json_error(json, item, "this is %s, %s is wanted", kind_of(item), wanted);
+    return json_error(json, item, "found %s, expected %s", kind_of(item), wanted);
 }
 
 bool json_members(struct json_file *json, const cJSON *item, const char *const *known, size_t n)
@@ -128,7 +128,7 @@ int64_t json_get_limit(struct json_file *json, const cJSON *object, const char *
         return wrong_kind(json, item, "a whole number");
     if (!(item->valuedouble >= 0 && item->valuedouble <= max_limit) ||
         floor(item->valuedouble) != item->valuedouble)
-        return json_error(json, item, "'%s' is %g, a whole number from 0 to 2^53 is wanted", key,
+        return json_error(json, item, "'%s' is %g, expected a whole number from 0 to 2^53", key,
                           item->valuedouble);
     return (int64_t)item->valuedouble;
 }
@@ -140,7 +140,7 @@ double json_item_rate(struct json_file *json, const cJSON *item)
         return 0;
     }
     if (!isfinite(item->valuedouble) || item->valuedouble < 0) {
-        json_error(json, item, "'%s' is %g, nanoseconds from 0 on are wanted",
+        json_error(json, item, "'%s' is %g, expected nanoseconds, 0 or more",
                    item->string ? str_safe(&json->ctx->perm, item->string, 64) : "this",
                    item->valuedouble);
         return 0;

@@ -1,7 +1,7 @@
-/* json_read.h - members of JSON objects by key, with the right type or an error at their place.
+/* json_read.h - typed access to members of JSON objects; errors carry the position.
  *
- * Each function takes what the object (NULL = none) says under the key; a missing member is no
- * error. Texts are copied into ctx->perm. json->failed is set by every error. */
+ * The object may be NULL, and a missing member is no error: the default in the comment is returned.
+ * Texts are copied into ctx->perm. Every error sets json->failed. */
 #ifndef PARTITION_JSON_READ_H
 #define PARTITION_JSON_READ_H
 
@@ -9,17 +9,16 @@
 
 #include "partition/json_place.h"
 
-/* An error at the value (at the key) of the item; false. */
+/* Reports an error at the item's value, or key. Returns false. */
 bool json_error(struct json_file *json, const cJSON *item, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool json_key_error(struct json_file *json, const cJSON *item, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds "did you mean 'NEAREST'?" to the error just given, or all that there are when none is near.
- */
+/* Adds "did you mean 'NEAREST'?" to the last error, or the list of known words if none is near. */
 void json_help_nearest(struct ctx *ctx, const char *word, const char *const *known, size_t n);
 
-/* Whether the item is an object; each member whose key is none of n is an error. */
+/* True if the item is an object; reports members whose key is not in known[n]. */
 bool json_members(struct json_file *json, const cJSON *item, const char *const *known, size_t n);
 
 const char *json_get_text(struct json_file *json, const cJSON *object, const char *key); /* NULL */
@@ -28,11 +27,11 @@ int64_t json_get_limit(struct json_file *json, const cJSON *object,
                        const char *key);                                            /* 0 .. 2^53 */
 double json_get_rate(struct json_file *json, const cJSON *object, const char *key); /* 0 or more */
 
-/* The list, the object under the key; NULL when there is none or it is something else. */
+/* The list, or object, under the key; NULL if it is missing or has another type. */
 const cJSON *json_get_list(struct json_file *json, const cJSON *object, const char *key);
 const cJSON *json_get_object(struct json_file *json, const cJSON *object, const char *key);
 
-/* Of an item itself, such as an element of a list. */
+/* Value of an item itself, such as a list element. */
 const char *json_item_text(struct json_file *json, const cJSON *item); /* NULL */
 double json_item_rate(struct json_file *json, const cJSON *item);
 

@@ -79,8 +79,7 @@ bool search_fail(struct search *s, enum failure failure, const struct goal *goal
     return false;
 }
 
-/* --- conditions ---------------------------------------------------------------------------------
- */
+/* --- conditions ------------------------------------------------------------------------------- */
 
 static bool type_holds(const struct type_test *test, const struct type *type)
 {
@@ -99,9 +98,9 @@ static bool is_single(const struct type *type)
     return dtype_is_float(type->dtype) && dtype_packed_bits(type->dtype) >= 32;
 }
 
-/* Codes of fewer than 32 bits that an operator reads beside floats (weights of FP8, i8, f16 beside
- * data of f32), which a target does not expect whose pattern says nothing of types. Operators that
- * are there to read codes do not count. */
+/* Quantised values of fewer than 32 bits that an operator reads beside floats (weights of FP8, i8,
+ * f16 beside data of f32), which a backend does not expect if its pattern has no types. Operators
+ * that are there to read quantised values do not count. */
 static bool is_code(const struct node *reader, const struct type *type)
 {
     bool beside_floats = false;
@@ -149,8 +148,7 @@ static bool attrs_hold(struct search *s, const struct goal *goal, const struct n
     return true;
 }
 
-/* --- goals --------------------------------------------------------------------------------------
- */
+/* --- goals ------------------------------------------------------------------------------------ */
 
 static struct goal *push_goal(struct search *s, const struct goal *goal)
 {

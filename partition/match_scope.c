@@ -11,7 +11,7 @@ struct match_names {
     const struct match *match;
 };
 
-static const char no_attribute[] = "is no attribute of this operator";
+static const char no_attribute[] = "is not an attribute of this operator";
 
 static bool give_int(struct term *out, int64_t integer)
 {
@@ -85,7 +85,7 @@ static bool constant_field(const struct value *value, const char *field, struct 
     struct term least, greatest, term;
 
     if (value->kind != VALUE_CONSTANT) {
-        *why = "it is no constant";
+        *why = "it is not a constant";
         return false;
     }
     if (n == 0) {
@@ -148,8 +148,7 @@ static bool node_field(const struct node *node, const struct value *value, const
     return value_field(value, field, out, why);
 }
 
-/* --- of the whole match -------------------------------------------------------------------------
- */
+/* --- of the whole match ----------------------------------------------------------------------- */
 
 static bool is_inside(const struct match *match, const struct node *node)
 {

@@ -196,8 +196,7 @@ void measure_region(struct measure *measure, struct region_plan *region)
     region->n = n;
 }
 
-/* --- limits ------------------------------------------------------------------------------------
- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
 static bool beyond(int64_t amount, int64_t limit)
 {

@@ -94,8 +94,7 @@ static void collect_units(struct levels *l)
         }
 }
 
-/* --- levels ------------------------------------------------------------------------------------
- */
+/* --- levels ----------------------------------------------------------------------------------- */
 
 /* The bounds that the neighbours set. */
 static int lowest_level(const struct levels *l, const struct unit *unit)
@@ -206,8 +205,7 @@ static void sweep_refine(struct levels *l)
                                                          : best_level(l, &l->units[id]);
 }
 
-/* --- regions -----------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 static int find(struct levels *l, int id)
 {
@@ -235,8 +233,7 @@ static void join_units(struct levels *l)
     }
 }
 
-/* --- lifting -----------------------------------------------------------------------------------
- */
+/* --- lifting ---------------------------------------------------------------------------------- */
 
 /* Regions whose levels are changed together, each region as a whole, or not at all. */
 struct lift {

@@ -8,11 +8,12 @@
 #include "partition/explain.h"
 
 static const struct partition_pass passes[] = {
-    { "merge_composite", "finds what the rows of the targets match", partition_merge_composite,
-      false },
+    { "merge_composite", "matches the targets' patterns", partition_merge_composite, false },
     { "annotate_target", "gives every node to a target or to c", partition_annotate_target, false },
-    { "merge_regions", "joins neighbours of one target", partition_merge_regions, false },
-    { "cost", "keeps the limits, returns what does not pay", partition_cost, false },
+    { "merge_regions", "joins neighbouring composites of one target", partition_merge_regions,
+      false },
+    { "cost", "enforces limits, and returns regions that do not pay to the host", partition_cost,
+      false },
     { "partition", "makes each region a function of composites", partition_outline, true },
     { "optimise", "runs the targets' own rewrites of their regions", partition_optimise, true },
 };
@@ -65,8 +66,7 @@ void partition_decide(struct partition *partition, const struct target *target,
     partition->last_decision = decision;
 }
 
-/* --- the runner --------------------------------------------------------------------------------
- */
+/* --- the runner ------------------------------------------------------------------------------- */
 
 struct step {
     struct partition *partition;

@@ -1,25 +1,25 @@
-/* partition.h - bring your own codegen: regions of the graph go to other targets.
+/* partition.h - bring your own codegen: assigns regions of the graph to backends.
  *
- * Runs between the passes that simplify and fuse_ops (which groups what stays on `c`, the host).
- * Each step is a pass over the same state; those that change the graph say so (`rewrites`).
+ * Runs after simplification and before fuse_ops, which groups the nodes that stay on the host, `c`.
+ * Each step is a pass over `struct partition`; those with `rewrites` change the graph.
  *
- * merge_composite: for every target in the user's order, its rows in order: matches, none of which
- * share a node within one target. All candidates of all targets are kept.
+ * merge_composite: for every backend in the user's order, matches of its rows in order, disjoint
+ * within one backend. All candidates of all backends are kept.
  *
- * annotate_target: chooses disjoint candidates; what nobody takes stays on c.
+ * annotate_target: chooses disjoint candidates; other nodes stay on the host.
  *
- * merge_regions: joins neighbouring composites of one target; free of cycles by construction.
+ * merge_regions: joins neighbouring composites of one backend, without creating cycles.
  *
- * cost: limits split regions, hand-over returns cheap ones; repeats the two steps before with what
- * it excludes until nothing changes.
+ * cost: splits regions at limits and returns regions to the host that do not pay for their
+ * hand-over; repeats the two steps before it until nothing changes.
  *
- * partition: outlines: region functions of composite functions.
+ * partition: outlines regions as functions of composite functions.
  *
- * optimise: the targets' hooks.
+ * optimise: the backends' hooks.
  *
- * Invariants (tests/unit/partition/test_partition_random.c): every node of main is in exactly one chosen candidate
- * or on the host; a region is convex; the graph of regions and host nodes has no cycle; results
- * equal those of the graph before. */
+ * Invariants (tests/unit/partition/test_partition_random.c): every node of main is in exactly one
+ * chosen candidate or on the host; a region is convex; the graph of regions and host nodes has no
+ * cycle; results equal those of the graph before. */
 #ifndef PARTITION_PARTITION_H
 #define PARTITION_PARTITION_H
 
@@ -31,36 +31,38 @@ enum assign { ASSIGN_COST, ASSIGN_PRIORITY };
 struct partition_options {
     const struct targets *targets;
     int n_offload;
-    const struct target *const *offload; /* the user's order; c is always last, and not in it */
-    enum assign
-        assign;   /* COST: the cheapest estimate, ties by order. PRIORITY: the first in order */
-    bool no_cost; /* the cost step only keeps the limits of what a target can take: nothing goes
-                     back because of min_macs or hand-over, and no target chooses first */
+    const struct target *const *offload; /* in the user's order; without c, which is implicitly
+                                            last */
+    enum assign assign; /* COST: lowest estimate, ties by order. PRIORITY: first in order */
+    bool no_cost; /* the cost step only enforces limits: no min_macs, no hand-over, no favourite */
 };
 
 /* One match of one row. */
 struct candidate {
-    int id; /* in order of finding: by target, by row, then by root from the end of the graph; those
-               that annotate_target finds in what is left come behind */
+    int id; /* in order of discovery: by backend, row, and root from the end of the graph; those
+               found by annotate_target follow */
     const struct composite_row *row;
     struct match match;
-    double target_ns, host_ns; /* estimates without hand-over; host_ns: when all is on the host, so
-                                  that nodes in the loop of another (host_fused_into) are free */
-    const char *excluded;    /* why the cost step took it out ("hand-over: ..."), NULL = still in */
-    const char *excluded_by; /* excluded: the limit's name, "min_macs" or "hand-over" */
-    const char *cost_problem; /* why the row's cost_ns cannot be used, NULL = it can */
-    bool too_big; /* excluded: beyond a limit alone, so that smaller rows may match its nodes */
-    const char *passed_over; /* not excluded, not chosen: why ("its nodes went to npu.conv#3") */
+    double target_ns, host_ns; /* estimates without hand-over; host_ns with the whole match on the
+                                  host: nodes fused into another's loop (host_fused_into) are
+                                  free */
+    const char *excluded;      /* why the cost step excluded it ("hand-over: ..."); NULL = not
+                                excluded */
+    const char *excluded_by;   /* excluded: name of the limit, "min_macs" or "hand-over" */
+    const char *cost_problem;  /* why the row's cost_ns is unusable; NULL = it is usable */
+    bool too_big; /* excluded: exceeds a limit on its own, so that smaller rows may match its
+                     nodes */
+    const char *passed_over; /* neither excluded nor chosen: why ("its nodes went to npu.conv#3") */
     int region;              /* index of its region; -1 = not chosen */
     struct candidate *next;
-    struct candidate *same_root; /* the one found before with this root; NULL = none */
+    struct candidate *same_root; /* previous candidate with this root; NULL = none */
 };
 
 /* Why a row did not match at a node, for --explain. */
 struct attempt {
     struct node *node;
     const struct composite_row *row;
-    struct mismatch why; /* of the pattern; or, when `condition`, found and wanted of a condition */
+    struct mismatch why; /* of the pattern, or of a condition if `condition` */
     bool condition;
     struct attempt *next;
 };
@@ -72,20 +74,20 @@ struct region_plan {
     int64_t macs, weight_bytes, input_bytes, output_bytes, onchip_bytes;
     int n_nodes;
     double target_ns, handover_ns, host_ns;
-    struct function *fn; /* what the pass `partition` made of it; NULL before */
+    struct function *fn; /* set by the pass `partition`; NULL before */
 };
 
-/* A decision about more than one node, in words: "region of 5 nodes split after conv3: ...". */
+/* A decision about several nodes, as text: "region of 5 nodes split after conv3: ...". */
 struct decision {
     const struct target *target;
-    const struct node *node; /* the first it is about */
+    const struct node *node; /* first node concerned */
     const char *text;
     struct decision *next;
 };
 
 struct partition {
     struct module *module;
-    struct function *fn; /* main; numbered: ids below are valid until `partition` rewrites it */
+    struct function *fn; /* main, numbered: ids are valid until `partition` rewrites it */
     const struct partition_options *options;
     struct arena arena; /* holds everything here */
     const struct target *host;
@@ -93,14 +95,14 @@ struct partition {
     struct node **nodes;            /* by id */
     struct candidate *first, *last; /* all, in order of id */
     int n_candidates;
-    struct candidate **at_root;     /* by node id: the candidate found last with this root */
+    struct candidate **at_root;     /* by node id: last candidate with this root */
     struct candidate **choice;      /* by node id; NULL = host */
-    const struct target *favourite; /* ASSIGN_COST: its candidates choose before all others; NULL =
-                                       none. The cost step tries each target */
+    const struct target *favourite; /* ASSIGN_COST: backend whose candidates are chosen first; NULL
+                                       = none. The cost step tries each */
     struct region_plan *regions;
     int n_regions;
     struct attempt *attempts, *last_attempt;
-    struct map texts; /* of attempts: each once */
+    struct map texts; /* interned texts of attempts */
     struct decision *decisions, *last_decision;
     struct explanation *explanation; /* made before the graph is rewritten, see explain.h */
 };
@@ -108,20 +110,20 @@ struct partition {
 struct partition_pass {
     const char *name, *purpose;
     bool (*run)(struct partition *partition);
-    bool rewrites; /* the graph; else only the state */
+    bool rewrites; /* changes the graph, not only the state */
 };
 
-/* The steps in order. */
+/* Steps in order; *n rows. */
 const struct partition_pass *partition_passes(int *n);
 
 struct partition *partition_new(struct module *module, const struct partition_options *options);
 void partition_free(struct partition *partition); /* NULL is fine */
 
-/* All steps, each with the pass runner's chores (verify, dump, time). dump_after of a step that
- * leaves the graph alone prints the state (partition_print). False after errors. */
+/* Runs all steps with the pass runner's chores (verify, dump, time). dump_after of a step that does
+ * not change the graph prints the state (partition_print). False after errors. */
 bool partition_run(struct partition *partition, const struct pipeline_options *options);
 
-/* One step (tests). */
+/* Runs one step (tests). */
 bool partition_run_one(struct partition *partition, const char *name);
 
 /* The state as text, a line per node of main in order, for tests and --dump-after:
@@ -155,11 +157,11 @@ bool partition_outline(struct partition *partition);
  *  - a composite function has one result per output of its root; composite_rematch finds its
  * captures again. */
 
-/* Whether main calls functions for other compilers than "c". */
+/* True if main calls functions with a compiler other than "c". */
 bool module_has_foreign_regions(const struct module *module);
 
-/* For graphs from elsewhere: whether these are what `partition` would have left behind, of targets
- * that are known. False after an error for each that is not. */
+/* For imported graphs: checks that regions have the form above and belong to known backends; one
+ * error per violation. */
 bool partition_check_regions(struct module *module, const struct targets *targets);
 
 #endif

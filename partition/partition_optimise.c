@@ -47,11 +47,11 @@ static bool optimise(struct ctx *ctx, const struct target *target, struct functi
     struct interface after;
 
     if (!target->hooks->optimise(ctx, region))
-        return ctx->diags.n_errors > n_errors ? false
-                                              : diag_error(ctx, DIAG_OFFLOAD, NULL,
-                                                           "target %s cannot optimise its region "
-                                                           "%s, and does not say why",
-                                                           target->name, region->name);
+        return ctx->diags.n_errors > n_errors
+                   ? false
+                   : diag_error(ctx, DIAG_OFFLOAD, NULL,
+                                "target %s failed to optimise its region %s without a reason",
+                                target->name, region->name);
     after = interface_of(&ctx->scratch, region);
     return same_interface(&before, &after) ||
            diag_error(ctx, DIAG_OFFLOAD, NULL,

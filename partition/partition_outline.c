@@ -36,8 +36,7 @@ struct region {
     struct value **results; /* of main, that are read outside */
 };
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static bool is_plain(char c)
 {
@@ -114,8 +113,7 @@ static const char *region_name(struct outlining *o, const struct region *region)
     return str_text(&name);
 }
 
-/* --- composite functions ------------------------------------------------------------------------
- */
+/* --- composite functions ---------------------------------------------------------------------- */
 
 static int count_inputs(const struct match *match)
 {
@@ -147,8 +145,7 @@ static struct function *make_composite(struct outlining *o, const struct candida
     return fn;
 }
 
-/* --- region functions ---------------------------------------------------------------------------
- */
+/* --- region functions ------------------------------------------------------------------------- */
 
 /* The region's value for one of main: the output of a composite before, or a parameter. */
 static struct value *region_value(struct outlining *o, struct region *region, struct value *value)
@@ -241,8 +238,7 @@ static bool make_region(struct outlining *o, struct region *region)
     return true;
 }
 
-/* --- main ---------------------------------------------------------------------------------------
- */
+/* --- main ------------------------------------------------------------------------------------- */
 
 static struct node *last_node(const struct region_plan *plan)
 {

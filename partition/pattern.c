@@ -186,8 +186,7 @@ const char **pattern_captures(const struct pattern *pattern, struct arena *arena
     return names.at;
 }
 
-/* --- what fields the scope of a match has -------------------------------------------------------
- */
+/* --- what fields the scope of a match has ----------------------------------------------------- */
 
 struct question {
     const char *name, *field;

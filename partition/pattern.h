@@ -1,8 +1,7 @@
-/* pattern.h - the pattern language: which parts of a graph a target takes.
+/* pattern.h - the pattern language, which selects subgraphs for a backend.
  *
- * A pattern is a tree over relay_ir: operators with patterns for their inputs, down to leaves. The
- * matcher delivers every named part (capture) with the match; predicates see captures and never
- * walk the graph again.
+ * A pattern is a tree over relay_ir: operators with patterns for their inputs, down to leaves. A
+ * match holds every named part (capture); predicates read captures and never walk the graph.
  *
  * Text (docs/guide/patterns.md has the grammar):
  *   conv2d(x, w:const) -> bias_add(_, b:const)? -> add(_, residual)? -> relu|clip|silu|hard_swish?
@@ -51,13 +50,13 @@ enum pattern_kind {
     PAT_OP,       /* the result of an operator */
     PAT_OP_CLASS, /* the result of any operator of a fusion pattern */
     PAT_ALTERNATIVE,
-    PAT_OPTIONAL,  /* args[0], or args[1]: what stands there without it */
+    PAT_OPTIONAL,  /* args[0], or args[1], which continues without it */
     PAT_TUPLE,     /* all inputs of a variadic operator */
     PAT_TUPLE_GET, /* args[0] is the operator, `index` the output */
     PAT_DOMINATES  /* args: parent, path, child */
 };
 
-/* What a value's type must be. */
+/* Constraint on a value's type. */
 struct type_test {
     uint64_t dtypes; /* a bit per enum dtype; 0 = any */
     int rank;        /* -1 = any */
@@ -83,30 +82,29 @@ struct pattern {
     struct type_test type;
     int n_attrs;
     struct attr_test *attrs;
-    struct pattern *previous; /* the result that `_` means within this step of a chain; shared with
-                                 the places in args where `_` stands. NULL = no chain */
+    struct pattern *previous; /* result that `_` stands for in this step of a chain, shared with the
+                                 `_` in args; NULL = no chain */
 };
 
 /* NULL after errors with line and column (unknown operator: with the nearest name). Lives in
- * ctx->perm. Checked here: attributes exist, operators take that many inputs, captures are used
- * once (in alternatives: once per branch), the root is an operator. */
+ * ctx->perm. Checks that attributes exist, input counts fit the operators, captures are unique (per
+ * branch of alternatives), and the root is an operator. */
 struct pattern *pattern_parse(struct ctx *ctx, const struct source *source, const char *text);
 
-/* Text that parses to the same pattern. */
+/* Appends text that parses back to an equal pattern. */
 void pattern_print(const struct pattern *pattern, struct str *out);
 
-/* The most operators that a match can have (dominates counts as unbounded: INT_MAX). */
+/* Maximum number of operators in a match; INT_MAX with dominates. */
 int pattern_length(const struct pattern *pattern);
 
-/* Whether the operator can be one of the nodes of a match (for "candidate patterns of this node").
- */
+/* True if a match can contain the operator. */
 bool pattern_mentions(const struct pattern *pattern, enum op op);
 
-/* Names of all captures, in order of the text, without doubles; *n of them. In the arena. */
+/* Names of all captures in text order, without duplicates; *n of them. In the arena. */
 const char **pattern_captures(const struct pattern *pattern, struct arena *arena, int *n);
 
-/* Whether name.field can mean something in the scope of a match (match_scope); name alone with
- * field NULL. For loaders that check names before there is a match. */
+/* True if name.field (field NULL: a bare name) can exist in the scope of a match (match_scope). For
+ * loaders. */
 bool pattern_knows(const struct pattern *pattern, const char *name, const char *field);
 
 struct capture {
@@ -123,24 +121,25 @@ struct match {
     struct capture *captures;
 };
 
-/* Why a pattern does not match at a node: the place where the attempt that came furthest ended. */
+/* Why a pattern does not match at a node: where the longest attempt ended. */
 struct mismatch {
-    struct node *node;  /* that was looked at then */
+    struct node *node;  /* examined node */
     size_t offset;      /* in the pattern's text */
-    int n_matched;      /* operators matched before */
+    int n_matched;      /* operators matched so far */
     const char *found;  /* "op is nn.softmax", "strides is [2,2]" */
     const char *wanted; /* "relu", "strides=[1,1]" */
-    bool is_op;         /* it is another operator than wanted there */
+    bool is_op;         /* the operator differs */
 };
 
-/* May a node become part of a match? (Not when it belongs to another one.) NULL = every node. */
+/* Restricts matches: may_take says if a node may be part of a match (it may belong to another);
+ * NULL = every node. */
 struct matcher {
     struct arena *arena; /* matches and mismatches live here */
     bool (*may_take)(void *user, const struct node *node);
     void *user;
 };
 
-/* Matches with its root at `root`. Also checked here, since a composite becomes a function:
+/* Matches the pattern with its root at `root`. Since a composite becomes a function, also checks:
  *  - rule of outside use: no value that a node other than the root computes is read outside the
  * match (that would be a second output), nor is it a result;
  *  - no path from a node of the match out of it and back in (a cycle after outlining).

@@ -8,8 +8,7 @@
 #include "base/str.h"
 #include "partition/pattern_parse.h"
 
-/* --- of a value ---------------------------------------------------------------------------------
- */
+/* --- of a value ------------------------------------------------------------------------------- */
 
 static void parse_integer(struct pattern_parser *p, int64_t *out)
 {
@@ -116,11 +115,11 @@ static void set_kind(struct pattern_parser *p, struct pattern *pattern, enum pat
     if (pattern->kind == PAT_WILDCARD)
         pattern->kind = kind;
     else if (pattern->kind == PAT_CONSTANT || pattern->kind == PAT_VARIABLE)
-        pattern_complain(p, at, "a value is constant or variable once");
+        pattern_complain(p, at, "const and var may be given once");
     else
         pattern_complain(p, at,
-                         "what an operator computes is never constant here: only values in "
-                         "parentheses of an operator take const and var");
+                         "the result of an operator is never constant: only values in an "
+                         "operator's parentheses take const and var");
 }
 
 static void complain_of_condition(struct pattern_parser *p, const char *word, size_t at)
@@ -134,7 +133,7 @@ static void complain_of_condition(struct pattern_parser *p, const char *word, si
     candidates[n++] = "var";
     candidates[n++] = "rank";
     nearest = str_nearest(word, candidates, n);
-    pattern_complain(p, at, "'%s' is no condition of a value", str_safe(&p->ctx->perm, word, 60));
+    pattern_complain(p, at, "'%s' is not a condition", str_safe(&p->ctx->perm, word, 60));
     if (nearest)
         diag_help(p->ctx, "did you mean %s?", nearest);
     else
@@ -181,8 +180,7 @@ void pattern_parse_conditions(struct pattern_parser *p, struct pattern *pattern)
         pattern_expected(p, "a condition behind ':'");
 }
 
-/* --- of an operator -----------------------------------------------------------------------------
- */
+/* --- of an operator --------------------------------------------------------------------------- */
 
 static const struct attr_field *find_field(const struct attr_schema *schema, const char *name)
 {
@@ -310,7 +308,7 @@ static void parse_attr(struct pattern_parser *p, struct pattern *pattern)
     }
     for (int i = 0; i < pattern->n_attrs; i++)
         if (pattern->attrs[i].field == field->name)
-            pattern_complain(p, at, "attribute '%s' stands here twice", name);
+            pattern_complain(p, at, "attribute '%s' is given twice", name);
     if (!fit_value(field->kind, &value, &wanted)) {
         pattern_complain(p, value_at, "attribute '%s' takes %s", name, wanted);
         return;

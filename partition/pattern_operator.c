@@ -7,8 +7,7 @@
 #include "base/str.h"
 #include "partition/pattern_parse.h"
 
-/* --- captures ------------------------------------------------------------------------------------
- */
+/* --- captures --------------------------------------------------------------------------------- */
 
 static bool is_bare_name(const char *name)
 {
@@ -26,13 +25,11 @@ void pattern_set_capture(struct pattern_parser *p, struct pattern *pattern, cons
                          size_t at)
 {
     if (p->no_names)
-        pattern_complain(p, at, "'%s' stands in the path of dominates, which captures nothing",
-                         name);
+        pattern_complain(p, at, "'%s' is in the path of dominates, which captures nothing", name);
     else if (strchr(name, '.'))
-        pattern_complain(p, at, "'%s' is no name of a capture: it has a dot", name);
+        pattern_complain(p, at, "'%s' is not a name of a capture: it has a dot", name);
     else if (is_bare_name(name))
-        pattern_complain(p, at, "'%s' is no name of a capture: expressions have another use for it",
-                         name);
+        pattern_complain(p, at, "'%s' is not a capture name: it is reserved in expressions", name);
     else if (names_has(&p->names, name)) {
         pattern_complain(p, at, "capture '%s' is used twice", name);
         diag_help(p->ctx,
@@ -42,8 +39,7 @@ void pattern_set_capture(struct pattern_parser *p, struct pattern *pattern, cons
     names_add(&p->names, name);
 }
 
-/* --- operators -----------------------------------------------------------------------------------
- */
+/* --- operators -------------------------------------------------------------------------------- */
 
 static enum op parse_op_name(struct pattern_parser *p, const char *name, size_t at)
 {
@@ -52,8 +48,8 @@ static enum op parse_op_name(struct pattern_parser *p, const char *name, size_t 
     size_t n = 0;
 
     if (op == OP_CALL || op == OP_RETURN)
-        pattern_complain(p, at, "'%s' belongs to the structure of the graph, no pattern takes it",
-                         name);
+        pattern_complain(
+            p, at, "'%s' belongs to the structure of the graph, and cannot be in a pattern", name);
     if (op != OP_COUNT)
         return op;
     for (int i = 0; i < OP_COUNT; i++) {
@@ -67,9 +63,8 @@ static enum op parse_op_name(struct pattern_parser *p, const char *name, size_t 
     else if (nearest)
         diag_help(p->ctx, "did you mean %s?", nearest);
     else
-        diag_help(
-            p->ctx,
-            "docs/guide/operators.md lists them; a value stands in parentheses of an operator");
+        diag_help(p->ctx,
+                  "docs/guide/operators.md lists them; values belong in an operator's parentheses");
     return OP_COUNT;
 }
 
@@ -93,7 +88,7 @@ static void check_inputs(struct pattern_parser *p, const struct pattern *pattern
     pattern_complain(p, pattern->offset, "%s takes %s input%s, found %d", op_name(pattern->op),
                      wanted, strcmp(wanted, "1") == 0 ? "" : "s", pattern->n_args);
     if (pattern->n_args < row->least_inputs)
-        diag_help(p->ctx, "'...' as the last one stands for any others");
+        diag_help(p->ctx, "'...' at the end matches any others");
 }
 
 /* What follows '(' of an operator, a class or tuple. */
@@ -129,7 +124,7 @@ void pattern_parse_args(struct pattern_parser *p, struct pattern *pattern, struc
     for (int i = 0; i < pattern->n_args; i++)
         if (pattern->args[i]->kind == PAT_TUPLE)
             pattern_complain(p, pattern->args[i]->offset,
-                             "tuple(...) stands alone in the parentheses of an operator");
+                             "tuple(...) must be the only argument of an operator");
 }
 
 /* An operator or a class without parentheses: the previous result is its first input. */
@@ -213,8 +208,7 @@ struct pattern *pattern_parse_op(struct pattern_parser *p, const char *name, siz
     return parse_tuple_get(p, pattern);
 }
 
-/* --- dominates -----------------------------------------------------------------------------------
- */
+/* --- dominates -------------------------------------------------------------------------------- */
 
 /* A path is a single operator at a time: what its inputs are is the matcher's business. */
 static bool is_path(const struct pattern *pattern)

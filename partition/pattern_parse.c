@@ -119,8 +119,7 @@ void pattern_set_args(struct pattern_parser *p, struct pattern *pattern, int n,
         memcpy(pattern->args, args, (size_t)n * sizeof *args);
 }
 
-/* --- steps ---------------------------------------------------------------------------------------
- */
+/* --- steps ------------------------------------------------------------------------------------ */
 
 static struct pattern *parse_leaf(struct pattern_parser *p, const char *name, size_t at)
 {
@@ -294,8 +293,7 @@ static struct pattern *parse_step(struct pattern_parser *p, struct pattern *prev
         return step;
     if (!reads(step, previous, true)) {
         pattern_complain(p, at,
-                         "'?' says that the chain may go on without this, but this does not "
-                         "read the result before it");
+                         "'?' makes this step optional, but it does not read the previous result");
         diag_help(p->ctx, "a chain may begin with a value: x=* -> pad(_)? -> conv2d(_, w)");
     }
     optional = pattern_make(p, PAT_OPTIONAL, step->offset);
@@ -322,7 +320,7 @@ struct pattern *pattern_parse_chain(struct pattern_parser *p, struct pattern *pr
         if (step != previous && !step->previous && reads(step, previous, false))
             step->previous = previous;
         if (!first && !reads(step, previous, true)) {
-            pattern_complain(p, step->offset, "this step does not read the result before it");
+            pattern_complain(p, step->offset, "this step does not read the previous result");
             diag_help(p->ctx, "'_' is where it goes: add(_, y)");
         }
         if (!pattern_accept(p, "->"))

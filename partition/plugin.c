@@ -141,12 +141,13 @@ static const struct relayc_plugin *open_plugin(struct ctx *ctx, const char *path
         diag_help(ctx,
                   "docs/guide/plugin.md describes the interface; in C++ it needs extern \"C\"");
     } else {
-        no_plugin(ctx, path, target,
-                  table ? arena_printf(&ctx->perm,
-                                       "it speaks version %u of the interface, wanted is %d",
-                                       (unsigned)table->version, RELAYC_PLUGIN_VERSION)
-                        : arena_printf(&ctx->perm, "it does not speak version %d of the interface",
-                                       RELAYC_PLUGIN_VERSION));
+        no_plugin(
+            ctx, path, target,
+            table
+                ? arena_printf(&ctx->perm, "it implements version %u of the interface, expected %d",
+                               (unsigned)table->version, RELAYC_PLUGIN_VERSION)
+                : arena_printf(&ctx->perm, "it does not implement version %d of the interface",
+                               RELAYC_PLUGIN_VERSION));
         diag_help(ctx, "build it again with the relayc_plugin.h of this relayc");
     }
     return NULL;

@@ -4,8 +4,7 @@
 
 #include "base/str.h"
 
-/* --- what the plug-in asks and gives ------------------------------------------------------------
- */
+/* --- what the plug-in asks and gives ---------------------------------------------------------- */
 
 static struct plugin_call *host_of(const struct relayc_call *call)
 {
@@ -92,7 +91,8 @@ static bool may_add(const struct relayc_call *call, const char *what, const char
     if (!host->lowering)
         fail(call, arena_printf(host->arena, "%s outside of lower and assemble", what));
     else
-        fail(call, arena_printf(host->arena, "%s with the key '%s', found outside of [A-Za-z0-9_.]",
+        fail(call, arena_printf(host->arena,
+                                "%s with the key '%s', which has characters outside [A-Za-z0-9_.]",
                                 what, key ? str_safe(host->arena, key, 60) : "NULL"));
     return false;
 }
@@ -128,7 +128,7 @@ static const char *tensor_type(const struct relayc_tensor *tensor, struct type *
     if (!fits)
         return "extents that are negative or too big";
     if (tensor->bytes != type_bytes(type) || !tensor->data)
-        return "other bytes than its type has";
+        return "a size that does not match its type";
     return NULL;
 }
 
@@ -184,8 +184,7 @@ static void add_stream(const struct relayc_call *call, const void *bytes, size_t
     host->n_stream += n;
 }
 
-/* --- what it is shown --------------------------------------------------------------------------
- */
+/* --- what it is shown ------------------------------------------------------------------------- */
 
 static struct plugin_call *call_new(struct arena *arena, const char *target, const char *composite,
                                     int n_parts)

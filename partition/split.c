@@ -23,8 +23,7 @@ enum {
     MAX_PIECE_ONCHIP = 256
 };
 
-/* --- the order ---------------------------------------------------------------------------------
- */
+/* --- the order -------------------------------------------------------------------------------- */
 
 struct ordering {
     struct partition *partition;
@@ -105,8 +104,7 @@ static void order_candidates(struct ordering *o, struct region_plan *region, str
         region->candidates[i] = order[i];
 }
 
-/* --- the cuts ----------------------------------------------------------------------------------
- */
+/* --- the cuts --------------------------------------------------------------------------------- */
 
 /* The best way to cut the candidates in front of a place. */
 struct cut {
@@ -192,8 +190,7 @@ static int *cut_region(struct measure *measure, const struct region_plan *region
     return begins;
 }
 
-/* --- regions -----------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 struct splitting {
     struct partition *partition;

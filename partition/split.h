@@ -1,16 +1,16 @@
-/* split.h - cuts regions that are beyond a limit of their target. */
+/* split.h - splits regions that exceed a limit of their backend. */
 #ifndef PARTITION_SPLIT_H
 #define PARTITION_SPLIT_H
 
 #include "partition/measure.h"
 
-/* One region that became n. */
+/* A region split into n pieces. */
 struct split {
     const struct target *target;
-    const char *why; /* the limit that it was beyond */
+    const char *why; /* the exceeded limit */
     int n_nodes, n;
     const struct candidate *first;
-    const struct candidate **last_before; /* [n - 1] in front of each cut */
+    const struct candidate **last_before; /* [n - 1] last candidate before each cut */
 };
 
 struct splits {
@@ -18,8 +18,8 @@ struct splits {
     struct split *at;
 };
 
-/* Replaces regions that are beyond a limit by pieces that are not; *out says which. No candidate
- * may be beyond one alone. */
+/* Splits regions that exceed a limit into pieces that do not; *out lists the splits. Every single
+ * candidate must be within the limits. */
 void split_regions(struct partition *partition, struct measure *measure, struct splits *out);
 
 #endif

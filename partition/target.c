@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "relay_ir/macs.h"
 
-/* --- finding -----------------------------------------------------------------------------------*/
+/* --- finding ---------------------------------------------------------------------------------- */
 
 const struct target *targets_find(const struct targets *targets, const char *name)
 {
@@ -33,7 +33,7 @@ const struct composite_row *targets_row(const struct targets *targets, const cha
     return NULL;
 }
 
-/* --- names -------------------------------------------------------------------------------------*/
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* The scope of a match with the lets of its row. A let is evaluated when it is first asked for, and
  * once: definitions that use each other twice would take exponential time otherwise. */
@@ -97,7 +97,7 @@ struct scope composite_scope(struct arena *arena, const struct composite_row *ro
     return (struct scope){ .look_up = look_up, .user = scope };
 }
 
-/* --- acceptance --------------------------------------------------------------------------------*/
+/* --- acceptance ------------------------------------------------------------------------------- */
 
 bool composite_accepts(const struct composite_row *row, const struct match *match,
                        struct arena *arena, const char **found, const char **wanted)
@@ -131,13 +131,13 @@ struct match *composite_rematch(struct ctx *ctx, const struct composite_row *row
     diag_error(ctx, DIAG_INTERNAL, result && result->def ? node_origin(result->def) : NULL,
                "%s, made by the pattern of %s, does not match it: %s",
                str_safe(&ctx->perm, composite->name, 64), row->name,
-               why.found ? why.found : "no reason is known");
+               why.found ? why.found : "reason unknown");
     if (why.wanted)
         diag_note(ctx, "wanted: %s", why.wanted);
     return NULL;
 }
 
-/* --- costs -------------------------------------------------------------------------------------*/
+/* --- costs ------------------------------------------------------------------------------------ */
 
 static double ns_per_mac(const struct target_rates *rates, enum dtype dtype)
 {
@@ -211,7 +211,7 @@ static double rates_ns(const struct target_rates *rates, const struct match *mat
     return ns;
 }
 
-/* What the row's expression says; negative when it says nothing that could be a time: *why. */
+/* What the row's expression says; negative if it is not a valid time: *why. */
 static double row_ns(const struct composite_row *row, const struct match *match,
                      struct arena *arena, const char **why)
 {
@@ -221,7 +221,7 @@ static double row_ns(const struct composite_row *row, const struct match *match,
 
     if (!expression_evaluate(row->cost_ns, &scope, arena, &term, why))
         return -1;
-    *why = "it is no number";
+    *why = "it is not a number";
     if (term.kind == TERM_INT)
         ns = (double)term.integer;
     else if (term.kind == TERM_REAL && isfinite(term.real))

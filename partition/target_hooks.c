@@ -66,7 +66,7 @@ static bool read_row(struct ctx *ctx, const struct target *target,
     row->target = target;
     if (!is_identifier(from->name))
         ok = hook_error(ctx, path,
-                        arena_printf(&ctx->perm, "'%s' is no name for a composite",
+                        arena_printf(&ctx->perm, "'%s' is not a name for a composite",
                                      str_safe(&ctx->perm, from->name, 64)));
     for (const struct composite_row *other = target->rows; other < row; other++)
         if (strcmp(other->name, row->name) == 0)

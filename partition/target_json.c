@@ -48,11 +48,11 @@ static void read_limits(struct loader *loader, const cJSON *object)
                                       json_get_limit(json, object, "min_macs") };
     if (limits->max_macs && limits->min_macs > limits->max_macs)
         json_error(json, json_get(object, "min_macs"),
-                   "min_macs is %lld, max_macs is %lld: no region has so many and so few",
+                   "min_macs %lld exceeds max_macs %lld: no region is possible",
                    (long long)limits->min_macs, (long long)limits->max_macs);
     if (limits->weights_onchip && !limits->max_onchip_bytes)
         json_error(json, json_get(object, "weights_onchip"),
-                   "weights_onchip says nothing without max_onchip_bytes");
+                   "weights_onchip has no effect without max_onchip_bytes");
     else if (limits->weights_onchip && limits->max_weight_bytes > limits->max_onchip_bytes)
         json_error(json, json_get(object, "max_weight_bytes"),
                    "max_weight_bytes is %lld, but weights lie on chip, where max_onchip_bytes "
@@ -107,7 +107,7 @@ static const char *read_flags(struct loader *loader, const cJSON *object)
         if (!(*at >= 'a' && *at <= 'z') && !(*at >= 'A' && *at <= 'Z') &&
             !(*at >= '0' && *at <= '9') && !strchr("_.-+=/,: ", *at)) {
             json_error(&loader->json, json_get(object, "flags"),
-                       "letters, digits, blanks and any of _ . - + = / , : are wanted");
+                       "expected letters, digits, blanks and _ . - + = / , :");
             break;
         }
     return flags ? flags : "";
@@ -134,7 +134,7 @@ static void read_plugin(struct loader *loader, const cJSON *root)
     if (!name)
         return;
     if (!is_file_name(name))
-        json_error(&loader->json, json_get(root, "plugin"), "'%s' is no plain file name",
+        json_error(&loader->json, json_get(root, "plugin"), "'%s' is not a plain file name",
                    safe(loader, name));
     else if (!loader->folder->has(loader->folder->user, name, &reason))
         json_error(&loader->json, json_get(root, "plugin"), "cannot use '%s': %s", name, reason);

@@ -6,7 +6,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* Nobody writes so many; conditions are compared in pairs. */
+/* Far more than anybody writes; conditions are compared in pairs. */
 enum { MAX_LETS = 64, MAX_CONDITIONS = 64 };
 
 static const char *safe(struct loader *loader, const char *text)
@@ -50,8 +50,8 @@ static void read_lets(struct loader *loader, const cJSON *object, struct composi
     const int n = cJSON_GetArraySize(object);
 
     if (n > MAX_LETS) {
-        json_key_error(&loader->json, object, "%d names are defined here, at most %d are possible",
-                       n, MAX_LETS);
+        json_key_error(&loader->json, object, "%d names are defined, at most %d are allowed", n,
+                       MAX_LETS);
         return;
     }
     row->lets = arena_array(&loader->ctx->perm, struct definition, n);
@@ -61,9 +61,9 @@ static void read_lets(struct loader *loader, const cJSON *object, struct composi
         let->name = arena_strdup(&loader->ctx->perm, item->string);
         let->value = read_expression(loader, item, &let->source);
         if (!is_identifier(let->name))
-            json_key_error(&loader->json, item, "'%s' is no name", safe(loader, let->name));
+            json_key_error(&loader->json, item, "'%s' is not a name", safe(loader, let->name));
         else if (reserved_name(let->name))
-            json_key_error(&loader->json, item, "'%s' is taken: it is %s", let->name,
+            json_key_error(&loader->json, item, "'%s' is reserved: it is %s", let->name,
                            reserved_name(let->name));
         else
             row->n_lets += let->value != NULL;

@@ -17,7 +17,7 @@ const char *target_json_name(struct loader *loader, const cJSON *object, const c
         json_error(&loader->json, object, "%s has no name", whose);
     if (!name || is_identifier(name))
         return name;
-    json_error(&loader->json, json_get(object, "name"), "'%s' is no name for %s",
+    json_error(&loader->json, json_get(object, "name"), "'%s' is not a name for %s",
                safe(loader, name), whose);
     diag_help(loader->ctx, "letters, digits and '_', at most 64, no digit first");
     return NULL;
@@ -79,9 +79,9 @@ static const char *target_json_file(struct loader *loader, const cJSON *item, co
     const char *text;
 
     if (!is_file_name(name)) {
-        json_error(&loader->json, item, "'%s' is no plain file name", safe(loader, name));
-        diag_help(loader->ctx, "letters, digits and any of _ . - +; the file lies in the target's "
-                               "folder itself");
+        json_error(&loader->json, item, "'%s' is not a plain file name", safe(loader, name));
+        diag_help(loader->ctx,
+                  "letters, digits and any of _ . - +; the file is in the target's folder itself");
         return NULL;
     }
     if (map_get(&loader->texts, name))
@@ -91,7 +91,7 @@ static const char *target_json_file(struct loader *loader, const cJSON *item, co
     if (text)
         return map_get(&loader->texts, name);
     json_error(&loader->json, item, "cannot read '%s': %s", safe(loader, name), reason);
-    diag_help(loader->ctx, "files are looked for in the folder of %s", loader->json.name);
+    diag_help(loader->ctx, "files are searched in the folder of %s", loader->json.name);
     return NULL;
 }
 
@@ -118,7 +118,7 @@ int target_json_files(struct loader *loader, const cJSON *list, const char ***na
         if (!name)
             continue;
         if (map_get(&seen, name)) {
-            json_error(&loader->json, item, "'%s' stands here twice", name);
+            json_error(&loader->json, item, "'%s' is given twice", name);
             continue;
         }
         map_set(&seen, name, (void *)(uintptr_t)name);

@@ -69,7 +69,7 @@ const char *reserved_name(const char *name)
     return is_in(name, keys, COUNT(keys)) ? "a key of all templates" : NULL;
 }
 
-/* --- what a capture is -------------------------------------------------------------------------*/
+/* --- what a capture is ------------------------------------------------------------------------ */
 
 /* The operator that this name captures, OP_COUNT when it is a leaf or several. */
 static enum op captured_op(const struct pattern *pattern, const char *capture, int *steps)
@@ -95,7 +95,7 @@ static int let_index(const struct row_names *names, const char *name)
     return -1;
 }
 
-/* --- one name ----------------------------------------------------------------------------------*/
+/* --- one name --------------------------------------------------------------------------------- */
 
 static const char *safe(const struct row_names *names, const char *text)
 {
@@ -229,7 +229,7 @@ static void see_name(void *user, const char *name, const char *field, size_t off
         !stands_as_number(expression_text(names->expression), offset, name))
         return;
     name_error(names, offset,
-               arena_printf(&names->ctx->perm, "there is no name '%s' here", safe(names, name)));
+               arena_printf(&names->ctx->perm, "unknown name '%s' here", safe(names, name)));
     help_names(names, name);
 }
 
@@ -262,7 +262,7 @@ static void wrong_dtype(struct row_names *names, const char *word, size_t offset
     size_t n = 0;
 
     name_error(names, offset,
-               arena_printf(&names->ctx->perm, "'%s' is no element type", safe(names, word)));
+               arena_printf(&names->ctx->perm, "'%s' is not an element type", safe(names, word)));
     for (int d = DTYPE_NONE + 1; d < DTYPE_COUNT; d++)
         all[n++] = dtype_name((enum dtype)d);
     if (usual)
@@ -276,7 +276,7 @@ static void wrong_op(struct row_names *names, const char *word, size_t offset)
     const char *all[OP_COUNT], *nearest;
 
     name_error(names, offset,
-               arena_printf(&names->ctx->perm, "'%s' is no operator", safe(names, word)));
+               arena_printf(&names->ctx->perm, "'%s' is not an operator", safe(names, word)));
     if (op_from_text_name(word) != OP_COUNT) { /* nn.relu: the field says it without nn. */
         diag_help(names->ctx, "did you mean '%s'?", op_text_name(op_from_text_name(word)));
         return;
@@ -318,7 +318,7 @@ static void check_expression(struct row_names *names, const struct expression *e
     expression_comparisons(expression, see_comparison, names);
 }
 
-/* --- lets --------------------------------------------------------------------------------------*/
+/* --- lets ------------------------------------------------------------------------------------- */
 
 static bool circle(struct row_names *names, int from)
 {
@@ -331,7 +331,7 @@ static bool circle(struct row_names *names, int from)
         str_printf(&text, "%s -> ", names->row->lets[names->path[i]].name);
     str_add(&text, names->row->lets[from].name);
     return source_error(names->ctx, &names->row->lets[from].source, 0,
-                        "these definitions go in a circle: %s", str_text(&text));
+                        "these definitions form a cycle: %s", str_text(&text));
 }
 
 /* Recursion is as deep as there are lets, at most MAX_LETS. */
@@ -359,7 +359,7 @@ static bool follow(struct row_names *names, int let)
     if (depth + 1 != MAX_LET_DEPTH + 1)
         return ok;
     return source_error(names->ctx, &names->row->lets[let].source, 0,
-                        "'%s' is built from definitions that are more than %d deep",
+                        "'%s' uses definitions nested more than %d deep",
                         names->row->lets[let].name, MAX_LET_DEPTH);
 }
 

@@ -40,7 +40,7 @@ static void count_bytes(struct folder *folder, const void *bytes, size_t n)
     folder->crc32 = (uint32_t)crc32_z(folder->crc32, bytes, n);
 }
 
-/* --- files of one folder -----------------------------------------------------------------------*/
+/* --- files of one folder ---------------------------------------------------------------------- */
 
 static const char *read_beneath(void *user, const char *name, const char **reason)
 {
@@ -53,7 +53,7 @@ static const char *read_beneath(void *user, const char *name, const char **reaso
     if (mapping.size > MAX_FILE_BYTES)
         *reason = "it has more than 1 MiB";
     else if (memchr(mapping.data, '\0', mapping.size))
-        *reason = "it is no text, there is a byte 0 in it";
+        *reason = "it is not text: it contains a zero byte";
     else
         text = arena_strndup(&folder->ctx->perm, (const char *)mapping.data, mapping.size);
     count_bytes(folder, mapping.data, mapping.size);
@@ -88,11 +88,11 @@ static const char *read_embedded(void *user, const char *name, const char **reas
 static bool has_embedded(void *user, const char *name, const char **reason)
 {
     (void)user, (void)name;
-    *reason = "a target that ships has its hooks in hooks.def";
+    *reason = "a built-in target has its hooks in hooks.def";
     return false;
 }
 
-/* --- one target --------------------------------------------------------------------------------*/
+/* --- one target ------------------------------------------------------------------------------- */
 
 static const struct target_hooks *find_shipped_hooks(const char *target)
 {
@@ -161,7 +161,7 @@ static struct target *load_folder(struct ctx *ctx, const char *path)
     return NULL;
 }
 
-/* --- all targets -------------------------------------------------------------------------------*/
+/* --- all targets ------------------------------------------------------------------------------ */
 
 static int by_text(const void *a, const void *b)
 {
@@ -283,7 +283,7 @@ static bool load_dir(struct ctx *ctx, const char *given, struct targets *targets
         diag_error(ctx, DIAG_TARGET_FILE, NULL,
                    "%s: there is no target.json, neither here nor in a folder beneath",
                    str_safe(&ctx->perm, dir, 4096));
-        diag_help(ctx, "--target-dir wants the folder of a target, or a folder of such folders");
+        diag_help(ctx, "--target-dir takes the folder of a target, or a folder of such folders");
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -315,7 +315,7 @@ bool targets_load(struct ctx *ctx, int n_dirs, const char *const *dirs, struct t
     return ok;
 }
 
-/* --- for tests ---------------------------------------------------------------------------------*/
+/* --- for tests -------------------------------------------------------------------------------- */
 
 struct simple_folder {
     const char *(*read_file)(void *user, const char *name);

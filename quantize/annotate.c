@@ -1,10 +1,11 @@
 /* annotate.c - the QDQ form: what is to be stored small goes through quantize and dequantize.
  *
  * needs    a simplified float graph; CALIBRATED types where scales depend on data
- * gives    a value that a region reads from another one, and reads as small numbers: one
- * qnn.quantize behind the value for all readers that want it alike, and a qnn.dequantize in front
- * of each reader. Weights: codes behind a qnn.dequantize. FP8 with scale 1, and formats without a
- *          scale, have a cast instead. The graph still computes in f32: it simulates
+ * gives    a value that a region reads from another one, and reads as quantised values: one
+ *          qnn.quantize behind the value for all readers that want it alike, and a qnn.dequantize
+ *          in front of each reader. Weights: quantised values behind a qnn.dequantize. FP8 with
+ *          scale 1, and formats without a scale, have a cast instead. The graph still computes in
+ *          f32: it simulates
  * method   regions are those that fuse_ops would make: what stays inside of one is not rounded */
 #include <float.h>
 #include <math.h>
@@ -22,12 +23,12 @@ struct annotation {
     struct function *fn;
     struct borders borders;
     int n_nodes;       /* that were there before */
-    struct map stored; /* "value format scale zero" -> struct value *, the codes */
+    struct map stored; /* "value format scale zero" -> struct value *, the quantised values */
     struct map coded;  /* "weight precision axis" -> struct value *, decoded weights */
     bool ok;
 };
 
-/* A node of ours, which is none of those that are annotated. */
+/* A node of ours, which is not annotated. */
 static struct value *make(struct annotation *a, enum op op, const union attrs *attrs,
                           const char *name, const struct origin *origin, struct node *before, int n,
                           struct value *const *inputs)
@@ -64,8 +65,8 @@ static struct value *scale_of(struct function *fn, float scale, const char *name
     return constant_new(fn, name, &type, data);
 }
 
-/* The codes as numbers, in front of the first of their readers. */
-static struct value *decoded_weights(struct annotation *a, const struct small_weights *w,
+/* The quantised values as numbers, in front of the first of their readers. */
+static struct value *decoded_weights(struct annotation *a, const struct quantized_weights *w,
                                      struct node *reader)
 {
     struct arena *arena = &a->q->module->arena;
@@ -90,12 +91,12 @@ static bool weights_are_fine(struct ctx *ctx, const struct node *node, const str
     if (at < 0)
         return true;
     diag_error(ctx, DIAG_QUANTIZE, node_origin(node),
-               "element %lld of the weight '%s' is %s, which no small number stands for",
-               (long long)at, str_safe(&ctx->perm, weight->name, 200),
+               "element %lld of the weight '%s' is %s, which cannot be quantised", (long long)at,
+               str_safe(&ctx->perm, weight->name, 200),
                ((const float *)weight->data)[at] > 0   ? "infinite"
                : ((const float *)weight->data)[at] < 0 ? "-infinite"
                                                        : "NaN");
-    diag_help(ctx, "repair the model, or leave this node alone with --keep-f32 %s",
+    diag_help(ctx, "repair the model, or keep this node with --keep-f32 %s",
               str_safe(&ctx->perm, node->outputs[0]->name, 200));
     return false;
 }
@@ -106,8 +107,8 @@ static bool wants_integers(const struct quantization *q, const struct precision 
     return precision->mode == PRECISION_INT8 || (q->options->exact && precision->has_data);
 }
 
-/* Where the weights of a node are that become codes, up to input `last`: of products, and of
- * recurrent layers in integers. 0 = there are none. */
+/* Where the weights of a node are that become quantised values, up to input `last`: of products,
+ * and of recurrent layers in integers. 0 = there are none. */
 static int last_weight(const struct quantization *q, const struct node *node,
                        const struct precision *precision)
 {
@@ -198,7 +199,7 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
     const bool searched = product && (precision->weight_scale.kind == SCALE_SEARCH ||
                                       precision->weights.chooses_split);
     struct chosen_scales chosen = { .n = 0 };
-    struct small_weights made;
+    struct quantized_weights made;
     struct value *numbers;
     const float *least;
     int axis, rank;
@@ -207,7 +208,7 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
         return; /* they are data */
     if (!has_numbers(weight) || type_elements(&weight->type) == 0) {
         line->why =
-            weight->kind == VALUE_CONSTANT ? "its weights are no f32" : "its weights are computed";
+            weight->kind == VALUE_CONSTANT ? "its weights are not f32" : "its weights are computed";
         return;
     }
     axis = product ? product_channel_axis(node, &rank) : 1;
@@ -244,7 +245,7 @@ static void annotate_left(struct annotation *a, struct node *node,
     const enum dtype dtype = terms * 255 <= INT32_MAX / INT16_MAX ? DTYPE_I16 : DTYPE_I8;
     const double most = dtype == DTYPE_I16 ? INT16_MAX : INT8_MAX;
     const struct type type = type_make(dtype, left->type.rank, left->type.dim);
-    struct small_weights codes = { .axis = 0 };
+    struct quantized_weights codes = { .axis = 0 };
     double greatest = 0;
     void *data;
 
@@ -297,7 +298,8 @@ static struct value *quantized(struct annotation *a, struct value *value, struct
     return make(a, OP_QNN_QUANTIZE, &attrs, name, origin, place_behind(value), 3, inputs);
 }
 
-/* The codes of a value. A view is one of the codes: so they lie where the viewed value would. */
+/* The quantised values of a value. A view is one of the quantised values: so they lie where the
+ * viewed value would. */
 static struct value *codes_of(struct annotation *a, struct value *value, struct data_scale s,
                               const struct origin *origin)
 {
@@ -428,7 +430,7 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         const struct value *value = node->inputs[i];
 
         if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
-            (reads_small(node, i, precision) || has_exact_form(a, node, precision)) &&
+            (reads_quantized(node, i, precision) || has_exact_form(a, node, precision)) &&
             !(value->def && value->def->id >= a->n_nodes)) {
             const enum border border = border_before(&a->borders, value, node, precision);
 
@@ -455,7 +457,7 @@ static void annotate_results(struct annotation *a)
         if (value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
             node->op != OP_QNN_DEQUANTIZE &&
             (p->mode == PRECISION_INT8 || a->q->options->exact || a->q->options->quantized_io))
-            annotate_data(a, ret, i, p, BORDER_SMALL);
+            annotate_data(a, ret, i, p, BORDER_NARROW);
     }
 }
 

@@ -1,13 +1,13 @@
-/* batch_norms.h - what a model's batch norms tell of the numbers that they give: in each channel
- * the mean is beta, the standard deviation |gamma|. Batch norms vanish in PIPELINE_PREPARE, but the
- * names of their results survive: so collect before, use after. */
+/* batch_norms.h - statistics of batch norm results: per channel the mean is beta, the standard
+ * deviation |gamma|. PIPELINE_PREPARE removes batch norms but keeps the names of their results:
+ * collect before it, use after it. */
 #ifndef QUANTIZE_BATCH_NORMS_H
 #define QUANTIZE_BATCH_NORMS_H
 
 #include "relay_ir/ir.h"
 
 struct batch_norm {
-    const char *name; /* of the result */
+    const char *name; /* name of the result */
     int axis;
     int64_t n;
     double *mean, *deviation; /* [n] */
@@ -15,20 +15,20 @@ struct batch_norm {
 
 struct batch_norms; /* opaque */
 
-/* Of main, the batch norms with constant scale and bias. One whose result is scaled again before a
- * product (by another batch norm, say) is left out: passes move that scale in front of it. All
- * memory is of ctx->perm; never NULL. */
+/* Collects the batch norms of main with constant scale and bias, except those whose result is
+ * scaled again before a product (by another batch norm, say), since passes move that scale ahead.
+ * In ctx->perm; never NULL. */
 struct batch_norms *batch_norms_collect(struct ctx *ctx, const struct module *module);
 
 int batch_norms_count(const struct batch_norms *norms);
 
-/* NULL if there is none. */
+/* By name of the result; NULL if there is none. */
 const struct batch_norm *batch_norms_find(const struct batch_norms *norms, const char *name);
 
-/* A copy with numbers of its own, in ctx->perm. */
+/* Deep copy, in ctx->perm. */
 struct batch_norms *batch_norms_copy(struct ctx *ctx, const struct batch_norms *norms);
 
-/* The value of this name, if it is known, has been multiplied by factor[n] per channel. */
+/* Records that the value, if known, was multiplied by factor[n] per channel. */
 void batch_norms_scale(struct batch_norms *norms, const char *name, const double *factor,
                        int64_t n);
 

@@ -5,10 +5,9 @@
  *          positions, is that of the float model, behind a relu or clip if there is one; nothing is
  *          added at run time but, where a product had no bias, one
  * method   Nagel et al. 2019 (1906.04721), 4.2 and appendix D: layer after layer, each computed
- * with all corrections in front of it. By data: means are measured, and what gives them back is
- *          found by bias_match.c; data-free: data_free_bias.c. Means are not the results: where
- *          these come out worse (outcome.h), all corrections are taken back
- */
+ *          with all corrections in front of it. By data: means are measured, and what gives them
+ *          back is found by bias_match.c; data-free: data_free_bias.c. Means are not the results:
+ *          where these come out worse (outcome.h), all corrections are taken back */
 #include <string.h>
 
 #include "quantize/bias_match.h"
@@ -34,7 +33,7 @@ static bool is_constant(const struct value *value, int depth)
     return true;
 }
 
-/* Weights are constants, or codes behind a cast or dequantize. */
+/* Weights are constants, or quantised values behind a cast or dequantize. */
 static bool has_weights(const struct node *product)
 {
     return is_product(product->op) && is_constant(product->inputs[1], 2) &&

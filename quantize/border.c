@@ -122,14 +122,14 @@ enum border border_before(const struct borders *borders, const struct value *val
     if (int8 && node->op == OP_GRID_SAMPLE && node->inputs[1] == value)
         return BORDER_WIDE; /* places */
     if (!in_one_region(borders, value, node))
-        return BORDER_SMALL;
+        return BORDER_NARROW;
     if ((!int8 && !borders->q->options->exact) || is_part_of_store(node))
         return BORDER_NONE;
     if (!is_function(node) || !is_function(value->def))
-        return BORDER_SMALL;
+        return BORDER_NARROW;
     if (joins(borders, value->def, node))
         return BORDER_NONE;
-    return int8 && value_only_user(value) == node ? BORDER_WIDE : BORDER_SMALL;
+    return int8 && value_only_user(value) == node ? BORDER_WIDE : BORDER_NARROW;
 }
 
 /* The greatest magnitude of the node's constant; of its reciprocals where it divides by it. */

@@ -1,4 +1,4 @@
-/* calib_forms.h - the two readers of calibration tables; for calib_table.c. */
+/* calib_forms.h - readers of the two calibration file formats; private to calib_table.c. */
 #ifndef QUANTIZE_CALIB_FORMS_H
 #define QUANTIZE_CALIB_FORMS_H
 

@@ -129,7 +129,7 @@ bool calib_read_bytes(struct ctx *ctx, const char *path, const char *text, size_
 
     *out = (struct calib_table){ .model = "" };
     if (n > MAX_CALIB_BYTES)
-        return calib_error(ctx, path, "it is longer than %d MiB", MAX_CALIB_BYTES >> 20);
+        return calib_error(ctx, path, "it is larger than %d MiB", MAX_CALIB_BYTES >> 20);
     while (start < n && strchr(" \t\r\n", text[start]) && text[start])
         start++;
     if (start == n)

@@ -1,6 +1,6 @@
-/* calib_table.h - what calibration found, and its two forms in files: JSON (all of it, see
+/* calib_table.h - calibration results and their file formats: JSON (complete,
  * docs/guide/calibration.md) and the text table of TPU-MLIR (name, threshold, min, max). Names are
- * raw text of the model; files hold them as str_safe writes them. */
+ * raw text of the model, escaped in files by str_safe. */
 #ifndef QUANTIZE_CALIB_TABLE_H
 #define QUANTIZE_CALIB_TABLE_H
 
@@ -8,7 +8,7 @@
 #include "quantize/threshold.h"
 
 struct calib_threshold {
-    const char *method; /* "percentile:99.99"; "" from a text table, which does not say */
+    const char *method; /* "percentile:99.99"; "" from a text table, which lacks it */
     double value;
 };
 
@@ -23,26 +23,26 @@ struct calib_tensor {
 };
 
 struct calib_table {
-    const char *model; /* "" = not known */
-    int64_t n_samples; /* 0 = not known */
+    const char *model; /* "" = unknown */
+    int64_t n_samples; /* 0 = unknown */
     int n;
     struct calib_tensor *at; /* in execution order, the model's inputs first */
 };
 
-/* NULL if there is none. */
+/* Tensor by name; NULL if there is none. */
 const struct calib_tensor *calib_find(const struct calib_table *table, const char *name);
 
-/* The threshold of that method ("" = the first); NULL if the tensor has none. */
+/* Threshold of this method ("" = the first); NULL if there is none. */
 const struct calib_threshold *calib_threshold(const struct calib_tensor *tensor,
                                               const char *method);
 
 void calib_write_json(struct writer *writer, const struct calib_table *table);
 
-/* With the thresholds of this method, which all tensors have. */
+/* Writes thresholds of this method, which every tensor must have. */
 void calib_write_text(struct writer *writer, const struct calib_table *table, const char *method);
 
-/* Either form: a file whose first character is '{' is JSON. Errors (CALIB_TABLE) say where. All
- * memory is of ctx->perm. `path` is for messages. */
+/* Reads either format: JSON starts with '{'. Errors (CALIB_TABLE) give the position. In ctx->perm.
+ * `path` is for messages. */
 bool calib_read_bytes(struct ctx *ctx, const char *path, const char *text, size_t n,
                       struct calib_table *out);
 bool calib_read(struct ctx *ctx, const char *path, struct calib_table *out);

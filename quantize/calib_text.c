@@ -141,7 +141,7 @@ bool calib_read_text(struct ctx *ctx, const char *path, const char *text, size_t
 
         r.line++;
         if (length > MAX_LINE || memchr(at, '\0', length)) {
-            ok = row_error(&r, "it is no line of text%s", "");
+            ok = row_error(&r, "it is not a line of text%s", "");
             break;
         }
         line = arena_strndup(&arena, at, length);

@@ -18,8 +18,7 @@ void calib_warn_zeros(struct ctx *ctx, const struct calib_table *table)
     if (!first)
         return;
     diag_warn(ctx, DIAG_CALIB_TABLE, NULL,
-              "%d tensor%s held nothing but zeros, and will be stored with the scale 1; '%s' is "
-              "the first",
-              n, str_plural(n), str_safe(&ctx->perm, first->name, 200));
-    diag_help(ctx, "look at the data and its preprocessing");
+              "%d tensor%s contained only zeros, and get the scale 1; '%s' is the first", n,
+              str_plural(n), str_safe(&ctx->perm, first->name, 200));
+    diag_help(ctx, "check the data and its preprocessing");
 }

@@ -113,7 +113,7 @@ static bool check_table(struct quantization *q)
     int n = 0;
 
     if (*model && file && strcmp(model, file) != 0)
-        diag_warn(q->ctx, DIAG_CALIB_TABLE, NULL, "the calibration table was made of '%s'",
+        diag_warn(q->ctx, DIAG_CALIB_TABLE, NULL, "the calibration table is of '%s'",
                   str_safe(&q->ctx->perm, model, 200));
     for (int i = 0; i < fn->n_params; i++)
         check_shape(q, fn->params[i], &list, &n);
@@ -123,8 +123,8 @@ static bool check_table(struct quantization *q)
     if (!n)
         return true;
     diag_error(q->ctx, DIAG_CALIB_TABLE, NULL,
-               "the calibration table is of other shapes than the model's: %s", str_text(&list));
-    diag_help(q->ctx, "calibrate this model, with the shapes that it is compiled with");
+               "the calibration table has other shapes than the model: %s", str_text(&list));
+    diag_help(q->ctx, "calibrate this model with the shapes of the compilation");
     return false;
 }
 

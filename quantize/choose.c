@@ -113,7 +113,7 @@ static void check_conflicts(struct quantization *q)
         for (int i = 0; row && row->precision.mode != PRECISION_F32 && i < q->options->n_keep; i++)
             if (node_has_name(node, q->options->keep[i])) {
                 diag_warn(q->ctx, DIAG_QUANTIZE, node_origin(node),
-                          "--keep-f32 '%s' is overruled by its row in the qtable, which says %s",
+                          "--keep-f32 '%s' is overruled by its qtable row: %s",
                           str_safe(&q->ctx->perm, q->options->keep[i], 200),
                           precision_text(&q->ctx->perm, &row->precision));
                 break;
@@ -173,7 +173,7 @@ const struct precision *precision_of_node(const struct quantization *q, const st
         row = qtable_find(options->qtable, bias);
     if (row) {
         if (why)
-            *why = row->precision.mode == PRECISION_F32 ? "the qtable says so" : NULL;
+            *why = row->precision.mode == PRECISION_F32 ? "by the qtable" : NULL;
         return &row->precision;
     }
     for (int i = 0; i < options->n_keep && !reason; i++)
@@ -193,10 +193,10 @@ const struct precision *precision_of_node(const struct quantization *q, const st
 
 /* --- operators -------------------------------------------------------------------------------- */
 
-/* What operators read as small numbers: by default all their inputs, in all precisions with small
- * data. Comparisons of nearly equal numbers would find ties where there were none, but int8
+/* What operators read as quantised values: by default all their inputs, in all precisions with
+ * small data. Comparisons of nearly equal numbers would find ties where there were none, but int8
  * promises integers, of recurrent layers as well, whose states are otherwise f32. */
-bool reads_small(const struct node *node, int input, const struct precision *precision)
+bool reads_quantized(const struct node *node, int input, const struct precision *precision)
 {
     if (!precision->has_data)
         return false;

@@ -52,8 +52,7 @@ static void see_quantized(void *user, const struct value *value, const struct te
         metrics_range(pair->metrics, pair->copy, tensor->data, n);
 }
 
-/* --- which values ------------------------------------------------------------------------------
- */
+/* --- which values ----------------------------------------------------------------------------- */
 
 static void add_pair(struct run *run, const struct value *x, const struct map *quantized)
 {
@@ -82,8 +81,7 @@ static void find_pairs(struct run *run)
             add_pair(run, node->outputs[i], &quantized);
 }
 
-/* --- data --------------------------------------------------------------------------------------
- */
+/* --- data ------------------------------------------------------------------------------------- */
 
 static bool run_sample(struct run *run, struct engine *const engines[2], int64_t index,
                        const struct calibration_source *source)
@@ -123,10 +121,9 @@ static bool run_all(struct run *run, const struct calibration_source *source)
     return ok;
 }
 
-/* --- weights -----------------------------------------------------------------------------------
- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
-/* The f32 constant that became these codes: it had their name. */
+/* The f32 constant that became these quantised values: it had their name. */
 static const struct value *original_of(const struct run *run, const struct value *codes)
 {
     for (const struct value *c = run->reference->constants; c; c = c->next)
@@ -159,8 +156,7 @@ static void compare_weight(struct run *run, const struct node *node, struct comp
     bulk_release(&bulk);
 }
 
-/* --- all ---------------------------------------------------------------------------------------
- */
+/* --- all -------------------------------------------------------------------------------------- */
 
 static void collect(const struct run *run, struct comparison *out)
 {

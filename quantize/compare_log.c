@@ -94,8 +94,7 @@ void compare_write_text(struct writer *writer, const struct comparison *c)
     arena_release(&arena);
 }
 
-/* --- JSON --------------------------------------------------------------------------------------
- */
+/* --- JSON ------------------------------------------------------------------------------------- */
 
 /* JSON has no infinity. */
 static void write_number(struct writer *writer, const char *key, double number)

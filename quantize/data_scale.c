@@ -234,22 +234,20 @@ bool data_scale_report(struct quantization *q)
 {
     if (q->n_unknown && !q->calibration) {
         diag_error(q->ctx, DIAG_QUANTIZE, NULL,
-                   "the precision needs to know what %d tensor%s hold%s: %s", q->n_unknown,
-                   str_plural(q->n_unknown), q->n_unknown == 1 ? "s" : "",
-                   list_values(q->ctx, q->n_unknown, q->unknown));
+                   "the precision needs the range of %d tensor%s: %s", q->n_unknown,
+                   str_plural(q->n_unknown), list_values(q->ctx, q->n_unknown, q->unknown));
         diag_help(q->ctx, "give --calib TABLE (relayc calibrate writes it), or --data PATH");
     } else if (q->n_unknown) {
         diag_error(q->ctx, DIAG_QUANTIZE, NULL,
-                   "the calibration table does not have what is needed of %d tensor%s: %s",
-                   q->n_unknown, str_plural(q->n_unknown),
-                   list_values(q->ctx, q->n_unknown, q->unknown));
+                   "the calibration table lacks data of %d tensor%s: %s", q->n_unknown,
+                   str_plural(q->n_unknown), list_values(q->ctx, q->n_unknown, q->unknown));
         diag_help(q->ctx, "calibrate this model again with this version of relayc");
     }
     if (q->n_broken) {
         diag_error(q->ctx, DIAG_QUANTIZE, NULL,
                    "calibration found infinities or NaN in %d tensor%s: %s", q->n_broken,
                    str_plural(q->n_broken), list_values(q->ctx, q->n_broken, q->broken));
-        diag_help(q->ctx, "look at the data and its preprocessing, or keep these nodes f32");
+        diag_help(q->ctx, "check the data and its preprocessing, or keep these nodes f32");
     }
     return q->n_unknown == 0 && q->n_broken == 0;
 }

@@ -241,7 +241,7 @@ static void write_log(const struct equalizer *e, const struct equal_pair *pair)
                   least, greatest);
 }
 
-/* A table of the model as it was says nothing of ranges that have moved. */
+/* A table of the original model lacks the ranges that have moved. */
 static bool check_table(const struct quantization *q, int n)
 {
     const struct quantize_options *options = q->options;
@@ -251,11 +251,11 @@ static bool check_table(const struct quantization *q, int n)
         wants_data = wants_data || options->qtable->rows[i].precision.has_data;
     if (!n || !options->calib || !wants_data)
         return true;
-    diag_error(q->ctx, DIAG_CALIB_TABLE, NULL,
-               "equalisation has moved the ranges behind %d layer%s, which the calibration table "
-               "does not know",
-               n, str_plural(n));
-    diag_help(q->ctx, "calibrate with data in the same command, or do without equalisation");
+    diag_error(
+        q->ctx, DIAG_CALIB_TABLE, NULL,
+        "equalisation has changed the ranges after %d layer%s, which the calibration table lacks",
+        n, str_plural(n));
+    diag_help(q->ctx, "give --data instead of the table, or leave out --equalize");
     return false;
 }
 

@@ -1,10 +1,9 @@
-/* expectation.h - what is known of a graph's values without data: where a batch norm's numbers go
- * from its result on, channel by channel, up to products, whose results are known by their own
- * batch norms only.
+/* expectation.h - distributions of a graph's values without data: a batch norm's statistics are
+ * propagated per channel up to products, whose results need batch norms of their own.
  *
- * Bounds (relu, clip, minimum ...) are exact; other functions of one number are integrated and
- * their result taken as normal; what is added counts as independent. Averages keep the mean.
- * Padding is neglected. Nothing is known of maxima over a window. */
+ * Clamps (relu, clip, minimum ...) are exact; other unary functions are integrated and their result
+ * taken as normal; addends count as independent. Averages keep the mean. Padding is neglected.
+ * Maxima over a window are unknown. */
 #ifndef QUANTIZE_EXPECTATION_H
 #define QUANTIZE_EXPECTATION_H
 
@@ -12,17 +11,17 @@
 #include "quantize/clipped_normal.h"
 
 struct expectation {
-    int axis; /* of the channels */
+    int axis; /* channel axis */
     int64_t n;
     struct clipped_normal *channels; /* [n] */
 };
 
-/* For each value of fn, by id (it is numbered): NULL = nothing is known. In the arena. */
+/* By value id of fn, which is numbered: NULL = unknown. In the arena. */
 const struct expectation **expectations(struct ctx *ctx, struct arena *arena, struct function *fn,
                                         const struct batch_norms *norms);
 
-/* expectation_unary.c: E[f(x)] of an operator with one input, by integration; the result is normal.
- * False when the operator cannot be computed. */
+/* expectation_unary.c: distribution of f(x) by integration, as a normal. False if the operator
+ * cannot be evaluated. */
 bool expectation_unary(struct ctx *ctx, const struct node *node, const struct expectation *x,
                        struct clipped_normal *y);
 

@@ -86,7 +86,7 @@ bool fp8_params_parse(struct ctx *ctx, const char *what, const char *text, struc
         at = at && at[n] ? at + n + 1 : NULL;
         if (parse_field(ctx, (enum field)i, given, out))
             continue;
-        ok = diag_error(ctx, DIAG_USAGE, NULL, "%s: '%s' is no %s", what,
+        ok = diag_error(ctx, DIAG_USAGE, NULL, "%s: \'%s\' is not a valid %s", what,
                         str_safe(&ctx->perm, given, 80), fields[i].name);
         diag_help(ctx, "%s", form);
     }

@@ -288,7 +288,7 @@ static void judge(struct quantization *q, const struct node *node, struct bulk *
         const struct value *value = node->inputs[i];
 
         out->is_small[i] = value && value->kind != VALUE_CONSTANT &&
-                           value->type.dtype == DTYPE_F32 && reads_small(node, i, p) &&
+                           value->type.dtype == DTYPE_F32 && reads_quantized(node, i, p) &&
                            data_scale_of(q, p, value, &out->scale[i]);
     }
 }

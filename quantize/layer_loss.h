@@ -1,18 +1,16 @@
-/* layer_loss.h - what a product (convolution, dense, matmul) alone loses by being quantised; for
- * topk.
+/* layer_loss.h - loss of quantising one product (convolution, dense, matmul) alone; for topk.
  *
- * With samples: of its results, when nothing else is quantised: it reads the float model's numbers,
- * rounded as the node would read them, with its weights as they would be stored. The mean over the
- * first samples, at most 16.
- * Without: the loss of its weights, and where a calibration table has histograms of what it reads,
- * the loss of these numbers added: errors of both sides of a product add up. */
+ * With samples: loss of its results with nothing else quantised: inputs are the float model's
+ * values, rounded as the node would read them, and weights as stored. Mean over the first 16
+ * samples at most. Without: loss of its weights, plus loss of its data if a calibration table has a
+ * histogram of it: errors of both operands add up. */
 #ifndef QUANTIZE_LAYER_LOSS_H
 #define QUANTIZE_LAYER_LOSS_H
 
 #include "quantize/steps.h"
 
-/* losses[i] of products[i], by options->loss. The graph is only read. False after an error: a
- * sample that cannot be loaded or run. */
+/* Fills losses[i] for products[i], by options->loss; the graph is not changed. False after an
+ * error: a sample that cannot be loaded or run. */
 bool layer_losses(struct quantization *q, int n, const struct node *const *products,
                   double *losses);
 

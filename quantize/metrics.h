@@ -1,6 +1,6 @@
-/* metrics.h - how far numbers are from others, and how they are spread.
+/* metrics.h - losses between data and its quantised form, and moments of a distribution.
  *
- * Of x and y (what became of it), n pairs; sums are kept in double, in the order of adding.
+ * x and its quantised form y, n pairs; sums are double, in the order of calls.
  *
  *   mse   sum (x - y)^2 / n
  *   mae   sum |x - y| / n
@@ -30,17 +30,17 @@ const char *loss_name(enum loss loss); /* "mse" */
 bool loss_parse(const char *text, enum loss *out);
 const char *loss_list(void); /* "mse, mae ..." for messages */
 
-/* Mean, standard deviation (of the population), skewness and excess kurtosis (both 0 where all
- * numbers are equal); n = 0: all 0. */
+/* Mean, standard deviation (population), skewness and excess kurtosis (both 0 if all values are
+ * equal); n = 0: all 0. */
 enum { MOMENT_BINS = 32 };
 struct moments {
     uint64_t n;
     double mean, std, min, max, skewness, kurtosis;
-    uint64_t histogram[MOMENT_BINS]; /* equal bins from min to max, which is in the last */
+    uint64_t histogram[MOMENT_BINS]; /* equal bins from min to max, inclusive */
 };
 
-/* Accumulates pairs from any number of tensors, in two passes over the same data: metrics_range
- * for all tensors, then metrics_add for all. */
+/* Accumulates pairs of any number of tensors in two passes over the data: metrics_range for all
+ * tensors, then metrics_add for all. */
 struct metrics; /* opaque */
 
 struct metrics *metrics_new(struct arena *arena);
@@ -48,34 +48,34 @@ void metrics_range(struct metrics *metrics, const float *x, const float *y, int6
 void metrics_add(struct metrics *metrics, const float *x, const float *y, int64_t n);
 
 struct metrics_result {
-    uint64_t n, non_finite; /* pairs; n without the others */
+    uint64_t n, non_finite; /* pairs; n excludes non_finite */
     double loss[LOSS_COUNT];
     struct moments data, quantized, noise; /* x, y, y - x */
 };
 void metrics_result(const struct metrics *metrics, struct metrics_result *out);
 
-/* One tensor, at once. */
+/* Metrics of one tensor. */
 void metrics_of(struct arena *arena, const float *x, const float *y, int64_t n,
                 struct metrics_result *out);
 
-/* The same of pairs that count counts[i] times each, a whole number; NULL: once. */
+/* metrics_of with integer weights counts[i] per pair; NULL: 1. */
 void metrics_of_counted(struct arena *arena, const float *x, const float *y, const double *counts,
                         int64_t n, struct metrics_result *out);
 
-/* --- what losses are made of, for those who count pairs themselves ---------------------------- */
+/* --- building blocks of losses ---------------------------------------------------------------- */
 
 enum { KLD_BINS = 2048 };
 #define KLD_LEAST 1e-30
 
 struct loss_sums {
-    double n, noise, absolute; /* pairs, sum (x - y)^2, sum |x - y| */
+    double n, noise, absolute; /* number of pairs, sum (x - y)^2, sum |x - y| */
     double xx, yy, xy;
-    double kld; /* a mean */
+    double kld; /* mean divergence */
 };
 
 void loss_of_sums(const struct loss_sums *sums, double loss[LOSS_COUNT]);
 
-/* The bin of a magnitude. `scale` is kld_scale(the greatest |x|). */
+/* Bin of a magnitude; `scale` is kld_scale(greatest |x|). */
 double kld_scale(double limit);
 
 static inline int kld_bin(double magnitude, double scale)
@@ -85,12 +85,12 @@ static inline int kld_bin(double magnitude, double scale)
     return bin < KLD_BINS ? (int)bin : KLD_BINS - 1;
 }
 
-/* The first and the last bin that what is in bin `at` is spread over; previous, next: of the bins
- * that hold something, -1: none. */
+/* First and last bin over which bin `at` is spread; previous, next: neighbouring non-empty bins,
+ * -1: none. */
 int kld_first(int previous, int at);
 int kld_last(int previous, int at, int next);
 
-/* x[i], y[i]: how many of n numbers are in bin i. */
+/* x[i], y[i]: counts of n values in bin i. */
 double kld_of_counts(const uint64_t x[KLD_BINS], const uint64_t y[KLD_BINS], uint64_t n);
 
 #endif

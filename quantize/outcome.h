@@ -1,20 +1,20 @@
-/* outcome.h - how near the results of a quantised network are to those of the float one: the judge
- * of corrections, which were found layer by layer. */
+/* outcome.h - distance between the results of a quantised network and of the float one: the
+ * criterion for corrections that were found layer by layer. */
 #ifndef QUANTIZE_OUTCOME_H
 #define QUANTIZE_OUTCOME_H
 
 #include "quantize/steps.h"
 
-/* The float model's results on the first samples, as many as take no more than 64 MiB, at most 64.
- * Results that are no f32 (indices) are not looked at. */
-struct outcome; /* opaque; of ctx->perm */
+/* Reference results on the first samples: at most 64, and 64 MiB. Results that are not f32
+ * (indices) are ignored. */
+struct outcome; /* opaque; in ctx->perm */
 
-/* Runs the module as it is now. NULL after an error: a sample that cannot be loaded or run. */
+/* Records the results of the module in its present state. NULL after an error: a sample that cannot
+ * be loaded or run. */
 struct outcome *outcome_of(struct quantization *q);
 
-/* Runs the module again: *loss is 1 - the cosine between a sample's result then and now, in the
- * mean over results and samples (0: the same direction; nothing to compare: 0). A logit's scale and
- * a sum that all classes have in common decide nothing, which is why it is not the mean square.
+/* Runs the module again: *loss is the mean over results and samples of 1 - cosine to the recorded
+ * result (0 if nothing can be compared). Unlike the mean square, it ignores the scale of logits.
  * False after an error. */
 bool outcome_loss(struct quantization *q, const struct outcome *was, double *loss);
 

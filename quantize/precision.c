@@ -32,7 +32,7 @@ static bool unknown_mode(struct ctx *ctx, const char *what, const char *name)
         str_printf(&list, "%s%s", i ? ", " : "", rows[i].name);
     }
     near = str_nearest(name, names, PRECISION_COUNT);
-    diag_error(ctx, DIAG_USAGE, NULL, "%s: there is no precision '%s'", what,
+    diag_error(ctx, DIAG_USAGE, NULL, "%s: unknown precision '%s'", what,
                str_safe(&ctx->perm, name, 80));
     if (near)
         diag_help(ctx, "did you mean '%s'? There are %s", near, str_text(&list));
@@ -47,7 +47,7 @@ static bool parse_format(struct ctx *ctx, const char *what, const char *text,
 {
     if (number_format_parse(text, out))
         return true;
-    diag_error(ctx, DIAG_USAGE, NULL, "%s: there is no number format '%s'", what,
+    diag_error(ctx, DIAG_USAGE, NULL, "%s: unknown number format '%s'", what,
                str_safe(&ctx->perm, text, 80));
     diag_help(ctx, "formats are %s", number_format_list(&ctx->perm));
     return false;

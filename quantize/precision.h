@@ -1,8 +1,7 @@
-/* precision.h - how a node is computed: one row of precision.def, and what may be said otherwise.
+/* precision.h - precision of a node: a row of precision.def with overrides.
  *
- * A node's precision says in which format it reads its data (what other nodes compute) and keeps
- * its weights (constants of convolutions, dense and matmul). What it gives is stored as its readers
- * want it. */
+ * It gives the formats of a node's data (computed inputs) and weights (constants of convolutions,
+ * dense and matmul). A result has the format that its readers ask for. */
 #ifndef QUANTIZE_PRECISION_H
 #define QUANTIZE_PRECISION_H
 
@@ -19,10 +18,10 @@ struct precision {
     enum precision_mode mode;
     bool has_weights, has_data;         /* false: f32 */
     struct number_format weights, data; /* data: FP8 or i8 */
-    struct scale_rule weight_scale;     /* default max, per output channel; unit, fixed numbers and
+    struct scale_rule weight_scale;     /* default max, per output channel; unit, fixed values and
                                            paper-percentile are per tensor */
     struct scale_rule data_scale; /* default: FP8: max, or unit without calibration; i8: max */
-    bool has_data_scale;          /* it was said */
+    bool has_data_scale;          /* data_scale is explicit */
 };
 
 /* "fp8", "fp8=f8e3m4" (weights and data), "fp8=f8e3m4,f8e4m3" (weights, data), "afp=afp<4,3>",
@@ -32,12 +31,12 @@ bool precision_parse(struct ctx *ctx, const char *what, const char *text, struct
 const char *precision_name(enum precision_mode mode);
 const char *precision_purpose(enum precision_mode mode);
 
-/* Whether a search may choose this format for weights (or data) of a node of this precision: what
- * the mode cannot compute with would be stored in vain. */
+/* True if a search may choose this format for weights (or data) of a node with this precision:
+ * others would be stored in vain. */
 bool precision_takes(const struct precision *precision, const struct number_format *format,
                      bool for_data);
 
-/* As precision_parse takes it. */
+/* Text that precision_parse accepts. */
 const char *precision_text(struct arena *arena, const struct precision *precision);
 
 #endif

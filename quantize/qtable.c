@@ -5,7 +5,7 @@
 #include "base/str.h"
 
 enum {
-    LEAST_PART = 4, /* of a name in another one: shorter ones say nothing */
+    LEAST_PART = 4, /* of a name in another one: shorter ones are too common */
     WIDEST = 48,    /* column of names: longer ones stand out */
     MAX_ERRORS = 50 /* rows without a node, each of which is compared with all names */
 };
@@ -152,7 +152,7 @@ static void warn_of_others(struct ctx *ctx, const struct qtable *qtable, const s
             same_precision(&ctx->scratch, &row->precision, &other->precision))
             continue;
         diag_warn(ctx, DIAG_QTABLE, NULL,
-                  "%s:%d: '%s' became one with '%s', and the row of that in line %d holds",
+                  "%s:%d: '%s' was merged with '%s', whose row in line %d applies",
                   str_safe(&ctx->perm, qtable->path, 4096), other->line,
                   str_safe(&ctx->perm, other->name, 200), str_safe(&ctx->perm, row->name, 200),
                   row->line);
@@ -182,7 +182,7 @@ bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct fun
     check_names(ctx, qtable, &names, qtable->n_broken, qtable->broken, &n_errors);
     check_names(ctx, qtable, &names, qtable->n, qtable->rows, &n_errors);
     if (n_errors > MAX_ERRORS)
-        diag_error(ctx, DIAG_QTABLE, NULL, "%s: %d more row%s with names that no node has",
+        diag_error(ctx, DIAG_QTABLE, NULL, "%s: %d more row%s without a matching node",
                    str_safe(&ctx->perm, qtable->path, 4096), n_errors - MAX_ERRORS,
                    str_plural(n_errors - MAX_ERRORS));
     for (const struct node *node = fn->first; node; node = node->next)

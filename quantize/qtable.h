@@ -1,15 +1,15 @@
-/* qtable.h - a text file that says the precision node by node, written by people and by searches:
+/* qtable.h - text file with a precision per node, written by hand or by searches:
  *
  *   # comment
  *   node_name  mode  [weights=FORMAT] [data=FORMAT] [scale=RULE] [scale-weights=RULE]
  *
  * Fields are separated by blanks. The mode is one of precision.def, or "fp8=f8e3m4,f8e4m3" as
- * --precision has it. The other fields may stand in any order, or without their keys in the order
- * given here, "-" for what is not said; scale is the rule for data. A name with blanks, '#' or
- * quotes stands in double quotes, with \" \\ and \xNN for a byte. Node names are those of the ONNX
- * file (of the node, or of its first output); a node that was fused from several answers to each of
- * them. TPU-MLIR's modes F32, INT8, F8E4M3, F8E5M2, F16, BF16 (in any case) are read as f32, int8,
- * fp8=f8e4m3, fp8=f8e5m2, f16w and bf16w. */
+ * --precision has it. The other fields come in any order, or without keys in the order above, with
+ * "-" for defaults; scale is the rule for data. A name with blanks, '#' or quotes stands in double
+ * quotes, with \" \\ and \xNN for a byte. Node names are those of the ONNX file (of the node, or of
+ * its first output); a node that was fused from several matches each of them. TPU-MLIR's modes F32,
+ * INT8, F8E4M3, F8E5M2, F16, BF16 (in any case) are read as f32, int8, fp8=f8e4m3, fp8=f8e5m2, f16w
+ * and bf16w. */
 #ifndef QUANTIZE_QTABLE_H
 #define QUANTIZE_QTABLE_H
 
@@ -20,33 +20,32 @@
 struct qtable_row {
     const char *name; /* raw text of the model */
     struct precision precision;
-    int line; /* in the file; 0 = made here */
+    int line; /* in the file; 0 = generated */
 };
 
 struct qtable {
-    const char *path; /* "" = made here */
+    const char *path; /* "" = generated */
     int n;
     struct qtable_row *rows;
     struct map by_name;        /* name -> struct qtable_row * */
-    int n_broken;              /* rows that could not be read beyond their names: */
+    int n_broken;              /* malformed rows: */
     struct qtable_row *broken; /* name and line only */
 };
 
-/* The errors of the file (DIAG_QTABLE), each with its line: all, up to a limit that no file written
- * by hand reaches. All memory is of ctx->perm. */
+/* Reads a qtable; reports all errors (DIAG_QTABLE) with line numbers, up to a limit. In
+ * ctx->perm. */
 bool qtable_read(struct ctx *ctx, const char *path, struct qtable *out);
 bool qtable_read_bytes(struct ctx *ctx, const char *path, const char *text, size_t n,
                        struct qtable *out);
 
-/* Reading it gives the same rows. */
+/* Writes rows that read back equal. */
 void qtable_write(struct writer *writer, const struct qtable *qtable);
 
-/* The row of a node, by one of its origins' names, then by the name of one of its outputs; NULL if
- * none. */
+/* Row of a node, by a name of its origins, then by an output's name; NULL if none. */
 const struct qtable_row *qtable_find(const struct qtable *qtable, const struct node *node);
 
-/* An error for every row, broken ones too, that no node of fn answers to, with the nearest names; a
- * warning where one node answers to two rows that differ. */
+/* Reports every row (malformed ones too) that matches no node of fn, with the nearest names; warns
+ * if a node matches two different rows. */
 bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct function *fn);
 
 #endif

@@ -78,7 +78,7 @@ static const char *quoted(struct reader *r, char **at)
         if (*from == '\\')
             length = unescape(from, to);
         if (length == 0) {
-            row_error(r, "an escape in a name is none of \\\" \\\\ \\xNN: %s", from);
+            row_error(r, "unknown escape in a name, expected \\\" \\\\ or \\xNN: %s", from);
             return NULL;
         }
         from += length;
@@ -148,13 +148,13 @@ static bool take_fields(struct reader *r, char *at, const char *given[N_FIELDS])
         const char *value = take_key(text, position, &field);
 
         if (value == text && strchr(text, '=') && !str_starts(text, "mxfp"))
-            ok = field_error(r, "there is no field '%s'", text);
+            ok = field_error(r, "unknown field '%s'", text);
         else if (field >= N_FIELDS)
             return field_error(r, "one field too many: '%s'", text);
         else if (!*value)
-            ok = field_error(r, "'%s' has nothing behind it", text);
+            ok = field_error(r, "'%s' has no value", text);
         else if (given[field])
-            ok = field_error(r, "a second value for the same field: '%s'", text);
+            ok = field_error(r, "the field has a second value: '%s'", text);
         else if (strcmp(value, "-") != 0)
             given[field] = value;
     }
@@ -205,20 +205,21 @@ static bool with_formats(struct reader *r, const char *mode, const char *const g
     struct arena *arena = &r->ctx->perm;
 
     if (str_ends(mode, "=") || str_ends(mode, ",") || strstr(mode, "=,"))
-        return row_error(r, "the mode '%s' does not say which format", mode);
+        return row_error(r, "the mode '%s' needs a format", mode);
     if (!parse_precision(r, mode, out))
         return false;
     if (!weights && !data)
         return true;
     if (strchr(mode, '=')) {
-        row_error(r, "the formats stand in the mode '%s' already", mode);
+        row_error(r, "the mode '%s' sets the formats already", mode);
         diag_help(r->ctx, "write the mode without '=', or leave weights= and data= away");
         return false;
     }
     if (data && !out->has_data)
-        return row_error(r, "%s has no small data: data= says nothing", precision_name(out->mode));
+        return row_error(r, "%s does not quantise data: data= has no effect",
+                         precision_name(out->mode));
     if (weights && !out->has_weights)
-        return row_error(r, "%s has no small weights: weights= says nothing",
+        return row_error(r, "%s does not quantise weights: weights= has no effect",
                          precision_name(out->mode));
     mode = arena_printf(arena, "%s=%s%s%s", mode, weights ? weights : out->weights.name,
                         out->has_data ? "," : "", data ? data : out->data.name);
@@ -235,7 +236,7 @@ static bool parse_rule(struct reader *r, const char *text, struct scale_rule *ou
 
     if (scale_rule_parse(text, out))
         return true;
-    row_error(r, "there is no scale rule '%s'", text);
+    row_error(r, "unknown scale rule '%s'", text);
     for (size_t i = 0; text[i] && text[i] != ':' && i < sizeof word - 1; i++)
         word[i] = text[i];
     near = str_nearest(word, names, sizeof names / sizeof *names);
@@ -252,7 +253,8 @@ static bool with_rules(struct reader *r, const char *const given[N_FIELDS], stru
     bool ok = true;
 
     if (data && !out->has_data) {
-        ok = row_error(r, "%s has no small data: scale= says nothing", precision_name(out->mode));
+        ok = row_error(r, "%s does not quantise data: scale= has no effect",
+                       precision_name(out->mode));
         if (out->has_weights)
             diag_help(r->ctx, "the rule for weights is scale-weights=");
     } else if (data) {
@@ -260,7 +262,7 @@ static bool with_rules(struct reader *r, const char *const given[N_FIELDS], stru
         out->has_data_scale = true;
     }
     if (weights && !out->has_weights)
-        ok = row_error(r, "%s has no small weights: scale-weights= says nothing",
+        ok = row_error(r, "%s does not quantise weights: scale-weights= has no effect",
                        precision_name(out->mode));
     else if (weights)
         ok = parse_rule(r, weights, &out->weight_scale) && ok;
@@ -289,7 +291,7 @@ static void append(struct ctx *ctx, const struct qtable_row *row, struct qtable_
 static void append_row(struct reader *r, const struct qtable_row *row)
 {
     if (r->out->n == MAX_ROWS) {
-        row_error(r, "no model has so many nodes%s", "");
+        row_error(r, "too many rows%s", "");
         r->n_errors = MAX_ERRORS;
         return;
     }
@@ -347,7 +349,7 @@ static void take_line(struct reader *r, const char *text, size_t n)
     char *line;
 
     if (n > MAX_LINE || memchr(text, '\0', n)) {
-        row_error(r, "it is no line of text%s", "");
+        row_error(r, "it is not a line of text%s", "");
         return;
     }
     line = arena_strndup(&r->ctx->perm, text, n);
@@ -366,7 +368,7 @@ bool qtable_read_bytes(struct ctx *ctx, const char *path, const char *text, size
 
     *out = (struct qtable){ .path = path, .by_name = { .arena = &ctx->perm } };
     if (n > MAX_BYTES)
-        return diag_error(ctx, DIAG_QTABLE, NULL, "%s: it is longer than %d MiB", r.path,
+        return diag_error(ctx, DIAG_QTABLE, NULL, "%s: it is larger than %d MiB", r.path,
                           MAX_BYTES >> 20);
     while (at < n && r.n_errors < MAX_ERRORS) {
         const char *newline = memchr(text + at, '\n', n - at);
@@ -377,7 +379,7 @@ bool qtable_read_bytes(struct ctx *ctx, const char *path, const char *text, size
         at += length + 1;
     }
     if (r.n_errors >= MAX_ERRORS)
-        diag_help(ctx, "so many errors: the rest of the file was not read");
+        diag_help(ctx, "too many errors: the rest of the file was not read");
     for (int i = 0; i < out->n; i++)
         map_set(&out->by_name, out->rows[i].name, &out->rows[i]);
     return r.n_errors == 0;

@@ -66,32 +66,30 @@ struct row {
 
 static const struct row rows[] = {
     ROW(check, SIMULATE, BITS, quantize_check,
-        "finds names that no node has, and weights that no code has"),
+        "finds names without a node, and weights that cannot be quantised"),
     ROW(equalize, SIMULATE, ROUNDING, quantize_equalize,
-        "evens out the channels of adjacent layers"),
+        "equalises the channels of adjacent layers"),
     ROW(smooth, SIMULATE, ROUNDING, quantize_smooth,
-        "moves ranges of data into weights, behind norms"),
-    ROW(calibrate, SIMULATE, BITS, quantize_calibrate,
-        "float values get the ranges that were measured"),
-    ROW(observe, SIMULATE, BITS, quantize_observe,
-        "remembers the means of the float model's channels"),
+        "moves ranges of data after norms into weights"),
+    ROW(calibrate, SIMULATE, BITS, quantize_calibrate, "assigns measured ranges to float values"),
+    ROW(observe, SIMULATE, BITS, quantize_observe, "records channel means of the float model"),
     ROW(choose_scale, SIMULATE, BITS, quantize_choose_scale,
-        "finds the rule for scales of data by which the results lose least"),
+        "chooses the rule for data scales with the least loss"),
     ROW(annotate, SIMULATE, NOTHING, quantize_annotate,
-        "what is to be stored small goes through quantize and dequantize"),
+        "inserts quantize and dequantize at quantised values"),
     ROW(dead_code, SIMULATE, BITS, run_dead_code, "removes nodes that no result needs"),
-    ROW(round, SIMULATE, NOTHING, quantize_round, "stores weights as what costs the results least"),
-    ROW(correct_bias, SIMULATE, NOTHING, quantize_correct_bias, "moves shifted means back"),
+    ROW(round, SIMULATE, NOTHING, quantize_round, "rounds weights by the error of the results"),
+    ROW(correct_bias, SIMULATE, NOTHING, quantize_correct_bias, "corrects shifted means"),
     ROW(fake_quant_to_exact, REALISE_EXACT, CODES, run_fake_quant_to_exact,
         "computes FP8 in integers"),
     ROW(fake_quant_to_integer, REALISE, CODES, run_fake_quant_to_integer,
         "computes in integers between dequantize and quantize"),
     ROW(fold_dequantize, REALISE, CODES, run_fold_dequantize,
-        "keeps weights and FP8 data small, with their scales behind products"),
+        "keeps weights and FP8 data quantised, and moves scales behind products"),
     ROW(fold_constant, REALISE, BITS, run_fold_constant,
         "evaluates what depends on constants only"),
     ROW(dead_code, REALISE, BITS, run_dead_code, "removes nodes that no result needs"),
-    ROW(quantize_io, REALISE_IO, CODES, run_quantize_io, "makes inputs and outputs small as well"),
+    ROW(quantize_io, REALISE_IO, CODES, run_quantize_io, "quantises inputs and outputs"),
 };
 
 #undef ROW
@@ -138,7 +136,7 @@ static void count_products(struct quantize_report *report)
         const struct quantize_line *line = &report->lines[i];
 
         report->n_products += is_product(line->op);
-        report->n_small_products += is_product(line->op) && is_small(line);
+        report->n_quantized_products += is_product(line->op) && is_small(line);
     }
 }
 

@@ -24,7 +24,7 @@ static bool is_one_number(const struct value *value)
     return value->kind == VALUE_CONSTANT && type_elements(&value->type) == 1;
 }
 
-/* f32 to codes with one scale and zero point, or to small floats as they are. */
+/* f32 to quantised values with one scale and zero point, or to narrow floats as they are. */
 static bool makes_codes(const struct node *node)
 {
     if (node->op == OP_CAST)
@@ -54,7 +54,7 @@ static bool makes_same(const struct node *a, const struct node *b)
 
 /* --- parameters ------------------------------------------------------------------------------- */
 
-/* What becomes of a parameter: `moves` of it, then codes. */
+/* What becomes of a parameter: `moves` of it, then quantised values. */
 struct fate {
     struct arena *arena;
     int n_moves, n_makers;
@@ -74,7 +74,7 @@ static void add(struct fate *fate, struct node ***list, int *n, struct node *nod
     (*list)[(*n)++] = node;
 }
 
-/* Whether all that becomes of the value is codes, made in one way. */
+/* Whether all that becomes of the value is quantised values, made in one way. */
 static bool only_codes(struct fate *fate, const struct value *value)
 {
     for (const struct use *use = value->uses; use; use = use->next) {
@@ -125,8 +125,8 @@ static bool reads_codes(const struct node *node)
            is_one_number(node->inputs[2]);
 }
 
-/* The codes under a type that says what they mean. Where inference could not find that out (the
- * greater of two numbers, say), a requantize by 1 says it. */
+/* The quantised values under a type that says what they mean. Where inference could not find that
+ * out (the greater of two numbers, say), a requantize by 1 says it. */
 static struct value *with_meaning(struct function *fn, struct value *codes,
                                   const struct node *dequantize)
 {

@@ -43,11 +43,9 @@ void search_metrics_of_histogram(struct arena *arena, const struct search_result
 
 void quantize_log_head(struct writer *writer)
 {
-    writer_text(
-        writer,
-        "# What was tried for each tensor: a format and a rule for its scale, and what that\n"
-        "# loses (docs/guide/scales.md). '*' is what was kept, for the least of the loss that is\n"
-        "# named. Where channels have scales of their own, the least and the greatest.\n");
+    writer_text(writer, "# Trials per tensor: format, scale rule and losses "
+                        "(docs/guide/scales.md). '*' marks the\n# chosen one, by the named loss. "
+                        "With scales per channel, the least and the greatest are\n# given.\n");
 }
 
 static const char *scales_text(struct arena *arena, const struct trial *trial)
@@ -128,8 +126,7 @@ void quantize_log_text(struct writer *writer, const struct quantize_log_entry *e
     if (result->n_channels > 1)
         writer_printf(writer, ", %lld channels", (long long)result->n_channels);
     if (result->non_finite)
-        writer_printf(writer, ", %llu not finite, which do not count",
-                      (unsigned long long)result->non_finite);
+        writer_printf(writer, ", %llu not finite, ignored", (unsigned long long)result->non_finite);
     writer_printf(writer, ", by %s\n", loss_name(entry->loss));
     write_trials(writer, &arena, result);
     if (entry->metrics)

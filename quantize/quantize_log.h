@@ -1,7 +1,7 @@
-/* quantize_log.h - what a search tried for each tensor, and what it lost: quantize.log.
+/* quantize_log.h - quantize.log: trials of a search per tensor, with losses.
  *
- * As text in columns, or as JSON lines: one object per tensor. Numbers only, in the order in which
- * they are given, so that the same model gives the same file. */
+ * Text columns, or JSON lines with one object per tensor. Deterministic: a model always gives one
+ * file. */
 #ifndef QUANTIZE_QUANTIZE_LOG_H
 #define QUANTIZE_QUANTIZE_LOG_H
 
@@ -10,21 +10,21 @@
 
 struct quantize_log_entry {
     const char *what;                     /* "weights", "data" */
-    const char *tensor, *node;            /* raw names; node: who reads it, "" = not said */
-    enum loss loss;                       /* that decided */
-    const struct search_result *result;   /* what was tried */
-    const struct metrics_result *metrics; /* of the best; NULL = not known */
-    bool magnitudes;                      /* metrics are those of |x|: all that a histogram knows */
+    const char *tensor, *node;            /* raw names; node: the reader, "" = unknown */
+    enum loss loss;                       /* the criterion */
+    const struct search_result *result;   /* the trials */
+    const struct metrics_result *metrics; /* of the best trial; NULL = unknown */
+    bool magnitudes;                      /* metrics of |x|, from a histogram */
 };
 
-/* The moments of the best of a search: of the numbers themselves, or of the magnitudes of a
- * histogram, each taken for the middle of its bin. In *out. */
+/* Metrics of the best trial, of values or of a histogram's magnitudes at the middle of their
+ * bins. */
 void search_metrics(struct arena *arena, const struct search_result *result, const float *numbers,
                     int64_t outer, int64_t inner, struct metrics_result *out);
 void search_metrics_of_histogram(struct arena *arena, const struct search_result *result,
                                  const struct histogram *histogram, struct metrics_result *out);
 
-/* What the columns mean; once, at the top of a text log. */
+/* Column headings, once per text log. */
 void quantize_log_head(struct writer *writer);
 void quantize_log_text(struct writer *writer, const struct quantize_log_entry *entry);
 void quantize_log_json(struct writer *writer, const struct quantize_log_entry *entry);

@@ -1,9 +1,9 @@
 /* round_weights.c - weights are rounded to what costs the results least, not each to the nearest.
  *
- * needs    annotate: the simulated graph, and the weights that its codes were made of
+ * needs    annotate: the simulated graph, and the weights that its quantised values were made of
  * gives    other codes of the same format and scales; nothing else changes. Of no product the error
  *          of its results on the samples is greater than it was; where the results of the whole
- *          network are farther from the float model's, all codes are taken back
+ *          network are farther from the float model's, all quantised values are taken back
  * method   rounding.h; what a product reads is measured in the simulated graph, so that data which
  *          is stored small counts, but with the weights as they were: at four bits what the nearest
  *          ones make of the layers behind them is nothing to learn from */
@@ -20,7 +20,7 @@ enum { WIDEST = 2560 }; /* numbers of a row; its factor takes 50 MB, and seconds
 
 static const size_t most_bytes = (size_t)384 << 20; /* of the sums of one run over the samples */
 
-/* The numbers that codes were made of, until they are rounded. */
+/* The numbers that quantised values were made of, until they are rounded. */
 struct rounded_weight {
     const float *numbers;
     struct node *decode; /* dequantize or cast */
@@ -79,11 +79,11 @@ static const char *refusal(struct node *product, struct candidate *c)
     if (numbers->uses->next)
         return "its weights have other readers";
     if (c->weight->decode->inputs[0]->uses->next)
-        return "its codes have other readers";
+        return "its quantised values have other readers";
     if (!has_grid(c->weight->decode->inputs[0]->type.dtype))
-        return "halves are precise enough";
+        return "half precision is accurate enough";
     if (!gram_prepare(product, &c->gram))
-        return "an operator of this form is not measured";
+        return "this form of the operator is not supported";
     if (c->gram.k > WIDEST)
         return "its rows are too long";
     return NULL;
@@ -238,7 +238,7 @@ static void round_product(struct quantization *q, const struct candidate *c)
         q->report->n_unrounded++;
     }
     if (!known)
-        write_log(q, c->gram.product, "to nearest, as it reads nothing but zeros");
+        write_log(q, c->gram.product, "to nearest, since its data is all zeros");
     else
         write_log(q, c->gram.product, "%lld of %lld channels, squared error %.4g -> %.4g (%.1f %%)",
                   (long long)total.n_changed, (long long)total.n, total.before, total.after,
@@ -248,7 +248,8 @@ static void round_product(struct quantization *q, const struct candidate *c)
 
 /* --- the graph that is measured --------------------------------------------------------------- */
 
-/* Products read the numbers that codes were made of, or, afterwards, the codes again. */
+/* Products read the numbers that quantised values were made of, or, afterwards, the quantised
+ * values again. */
 static void read_numbers(struct quantization *q, bool as_they_were)
 {
     for (struct rounded_weight *w = q->weights; w; w = w->next) {
@@ -308,7 +309,7 @@ static void take_back(struct quantization *q)
     q->report->is_unrounded = true;
     if (q->options->log && !q->options->log_json)
         writer_printf(q->options->log,
-                      "# rounding: taken back, as the results came out worse (%.4g -> %.4g)\n",
+                      "# rounding: undone, since the results got worse (%.4g -> %.4g)\n",
                       q->report->round_before, q->report->round_after);
 }
 

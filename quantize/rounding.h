@@ -1,6 +1,6 @@
-/* rounding.h - which of a format's numbers stands for a weight: not always the nearest, as what one
- * weight loses others of its row can make up for. What counts is the error of the results on
- * samples, (w - q) H (w - q) for the sums H of what the row reads (quantize/gram.h).
+/* rounding.h - rounding of weights other than to nearest: errors of one weight may be compensated
+ * by others of its row. Minimises the error of the results on samples, (w - q) H (w - q), with H
+ * from quantize/gram.h.
  *
  *   gptq      weight after weight, the one with the most energy first; what rounding it costs is
  *             made up for, as far as that goes, by all that are still to come, which are then
@@ -22,33 +22,33 @@
 
 enum rounding { ROUND_NEAREST, ROUND_ADAROUND, ROUND_GPTQ };
 
-/* All numbers of a format of at most 8 bits, in order. */
+/* All values of a format of at most 8 bits, ascending. */
 struct grid {
     int n;
     double at[256];
-    uint8_t code[256]; /* as stored */
+    uint8_t code[256]; /* bit pattern */
 };
 
-/* codes: a type of codes. Of integers only those that are symmetric: -127 .. 127, -7 .. 7. */
+/* Grid of a quantised type; integers only symmetric: -127 .. 127, -7 .. 7. */
 struct grid grid_of(const struct type *codes);
 
-/* The index of the nearest number. */
+/* Index of the nearest value. */
 int grid_nearest(const struct grid *grid, double x);
 
 struct rows {
     enum rounding method; /* not NEAREST */
     int64_t n, k;
     const float *w;      /* [n, k] */
-    const float *scales; /* [n, k]: number = scale * grid */
+    const float *scales; /* [n, k]: real = scale * grid */
     const float *h;      /* [k, k] */
-    uint8_t *index;      /* [n, k], in the grid: of the nearest; of those that were chosen */
+    uint8_t *index;      /* [n, k] grid index: in: nearest; out: chosen */
     int n_threads;
-    /* what came of it */
-    double before, after; /* sums of the errors of all rows */
-    int64_t n_changed;    /* rows */
+    /* results */
+    double before, after; /* error summed over rows */
+    int64_t n_changed;    /* changed rows */
 };
 
-/* False when H is no such matrix (no data): nothing was changed. */
+/* False, without changes, if H is not positive definite (no data). */
 bool rows_round(struct ctx *ctx, const struct grid *grid, struct rows *rows);
 
 #endif

@@ -1,4 +1,4 @@
-/* scale_rule.h - how a scale is found, by name (number = scale * code):
+/* scale_rule.h - rules for choosing a scale, by name (real = scale * code):
  *
  *   unit                 1
  *   NUMBER               that: 0.25
@@ -44,40 +44,39 @@ struct scale_rule {
     int pow2_from, pow2_to;
 };
 
-/* False when the text is no rule. */
+/* False if the text is not a rule. */
 bool scale_rule_parse(const char *text, struct scale_rule *out);
 const char *scale_rule_list(void); /* for messages */
 
-/* Whether the rule needs to know what the tensor holds. */
+/* True if the rule depends on the tensor's values. */
 bool scale_rule_needs_data(const struct scale_rule *rule);
 
-/* The threshold method whose number the rule starts from; "" for rules without. */
+/* Threshold method that the rule starts from; "" if none. */
 const char *scale_rule_threshold(const struct scale_rule *rule, const struct number_format *format,
                                  struct arena *arena);
 
-/* Integers and small floats. The others have the scale 1 by every rule: f16 and bf16 have range
- * enough, MX has a scale per block, AFP a bias. */
+/* True for integers and narrow floats. Others always have scale 1: f16 and bf16 have enough range,
+ * MX has block scales, AFP a bias. */
 bool number_format_has_scale(const struct number_format *format);
 
-/* The threshold of max, the percentiles and kl, which does not depend on the format; false for
- * other rules. */
+/* Threshold of max, percentiles and kl, which is independent of the format; false for other
+ * rules. */
 bool scale_rule_common_threshold(const struct scale_rule *rule, const struct histogram *histogram,
                                  double *out);
 float scale_of_threshold(const struct scale_rule *rule, const struct number_format *format,
                          double threshold);
 
-/* The scale for numbers with this distribution: a normal f32. 1 for a tensor of zeros, or of no
- * numbers. Not for SEARCH (quantize/format_search.h). */
+/* Scale for this distribution: a normal f32; 1 for a tensor that is all zeros or empty. Not for
+ * SEARCH (quantize/search.h). */
 float scale_of_histogram(const struct scale_rule *rule, const struct number_format *format,
                          const struct histogram *histogram);
 
-/* The same from a calibrated tensor. The table's thresholds come first, then its histogram; a text
- * table's threshold, which does not say what it is, stands for every method but max. False when
- * neither is there, and for SEARCH. */
+/* Scale from a calibrated tensor: the table's threshold, else its histogram. An unnamed threshold
+ * (text tables) serves all methods but max. False if neither exists, and for SEARCH. */
 bool scale_of_calibration(const struct scale_rule *rule, const struct number_format *format,
                           const struct calib_tensor *tensor, float *out);
 
-/* The same for numbers themselves (weights). NaN and infinities do not count. */
+/* Scale for given values (weights). NaN and infinities are ignored. */
 float scale_of_numbers(const struct scale_rule *rule, const struct number_format *format,
                        const float *numbers, int64_t n);
 

@@ -319,7 +319,7 @@ static void take_back(struct smoothing *s)
     report->is_roughened = true;
     if (s->q->options->log && !s->q->options->log_json)
         writer_printf(s->q->options->log,
-                      "# smoothing: taken back, as the results came out worse (%.4g -> %.4g)\n",
+                      "# smoothing: undone, since the results got worse (%.4g -> %.4g)\n",
                       report->smooth_before, report->smooth_after);
 }
 

@@ -1,5 +1,5 @@
-/* spread.h - the magnitudes of a tensor as weighted points, and what a format makes of them: the
- * core of the scale rules and of the search. All formats are symmetric, so signs do not matter. */
+/* spread.h - magnitudes of a tensor as weighted points, and their rounding to a format: the core of
+ * scale rules and search. All formats are symmetric, so signs do not matter. */
 #ifndef QUANTIZE_SPREAD_H
 #define QUANTIZE_SPREAD_H
 
@@ -8,45 +8,45 @@
 
 enum { SPREAD_BLOCK = 256 };
 
-/* Rounds arrays to the numbers of a format. */
+/* Rounds arrays to a format. */
 struct rounder {
     const struct number_format *format;
-    float limit;      /* the greatest number of the format */
-    float table[256]; /* minifloats: the number of each code */
+    float limit;      /* greatest value of the format */
+    float table[256]; /* minifloats: value of each code */
 };
 
 struct rounder rounder_of(const struct number_format *format);
 
-/* to[i] = the number that from[i] is stored as. At most SPREAD_BLOCK of them. */
+/* to[i] = from[i] rounded to the format; n <= SPREAD_BLOCK. */
 void rounder_apply(const struct rounder *rounder, const float *from, float *to, size_t n);
 
-/* y[i] = from[i] / scale, rounded, times scale: of any n. */
+/* y[i] = from[i] / scale, rounded, times scale; any n. */
 void rounder_simulate(const struct rounder *rounder, const float *from, double scale, float *y,
                       size_t n);
 
 struct spread {
     size_t n;
     const float *at;     /* [n]: finite, not negative */
-    const double *count; /* [n]: how many numbers are there; NULL: one each */
-    double limit;        /* the greatest */
+    const double *count; /* [n] weights; NULL: 1 each */
+    double limit;        /* greatest point */
 };
 
-/* The bins that are not empty, at their middles, and the zeros. For `at` and `count` there must be
- * room for HISTOGRAM_BINS + 1. */
+/* Points from the middles of non-empty bins, and the zeros. at and count hold HISTOGRAM_BINS +
+ * 1. */
 struct spread spread_of_histogram(const struct histogram *histogram, float *at, double *count);
 
-/* The numbers that are finite; room for n. */
+/* Points from the finite values; `at` holds n. */
 struct spread spread_of_numbers(const float *numbers, size_t n, float *at);
 
-/* The histogram of the finite ones. Its range is known before anything is counted, so that no bin's
- * border is off, unlike one made of a tally. */
+/* Histogram of the finite values. Its range is known in advance, so bin borders are exact, unlike
+ * those from a tally. */
 void histogram_of_numbers(const float *numbers, size_t n, struct histogram *out);
 
-/* The sum of squared errors with this scale. */
+/* Sum of squared errors with this scale. */
 double spread_error(const struct spread *spread, const struct rounder *rounder, double scale);
 
-/* The sum of squared errors that numbers above the threshold make because they become it: no scale
- * threshold / limit of any format has less. */
+/* Sum of squared errors of clipping at the threshold: a lower bound for any format with that
+ * threshold. */
 double spread_clipping(const struct spread *spread, double threshold);
 
 #endif

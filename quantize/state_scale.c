@@ -83,10 +83,9 @@ static bool becomes_result(const struct value *value)
     return false;
 }
 
-/* --- one scale for both ends ------------------------------------------------------------------
- */
+/* --- one scale for both ends ------------------------------------------------------------------ */
 
-/* The result of so many numbers that moves make of the value; NULL = none. */
+/* The result of this many elements that moves make of the value; NULL = none. */
 static const struct value *result_of(const struct value *value, int64_t n)
 {
     for (const struct use *use = value->uses; use; use = use->next) {
@@ -104,8 +103,8 @@ static const struct value *result_of(const struct value *value, int64_t n)
     return NULL;
 }
 
-/* The result of so many numbers that is made of the last state of a layer whose initial state the
- * value becomes; NULL = none is. */
+/* The result of this many elements that is made of the last state of a layer whose initial state
+ * the value becomes; NULL = none is. */
 static const struct value *last_state_of(const struct value *value, int64_t n)
 {
     const struct value *last = NULL;

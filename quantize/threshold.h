@@ -1,5 +1,5 @@
-/* threshold.h - where to cut a tensor off: magnitudes above the threshold saturate. Each method is
- * a row of one table and sees a histogram only, so that a calibration file is enough to try others.
+/* threshold.h - clipping threshold of a tensor: greater magnitudes saturate. Each method is a table
+ * row and reads only a histogram, so a calibration file suffices to try others.
  *
  *   max              the greatest magnitude
  *   percentile:P     at most 100 - P percent of the numbers lie above; "percentile" is 99.99
@@ -21,20 +21,20 @@ struct threshold_method {
     struct minifloat minifloat; /* mse, unless integer */
 };
 
-/* False when the text is no method. */
+/* False if the text is not a method. */
 bool threshold_method_parse(const char *text, struct threshold_method *out);
 
-/* All methods that need no number from the user, and percentile:percent. */
+/* All methods without a parameter, and percentile:percent. */
 int threshold_methods(struct arena *arena, double percent, struct threshold_method **out);
 
-/* In 0 .. histogram->limit; 0 for a tensor of zeros. */
+/* Threshold in 0 .. histogram->limit; 0 for a tensor of zeros. */
 double threshold_find(const struct threshold_method *method, const struct histogram *histogram);
 
-/* The greatest magnitude that the format of an mse method has; its scale is threshold / this. */
+/* Greatest magnitude of an mse method's format; its scale is threshold / this. */
 double threshold_format_max(const struct threshold_method *method);
 
-/* The mean squared error of the numbers but zeros, each taken for the middle of its bin, when they
- * are stored with scale threshold / threshold_format_max. For mse methods; threshold > 0. */
+/* Mean squared error of the non-zero values, at the middle of their bins, with scale threshold /
+ * threshold_format_max. For mse methods; threshold > 0. */
 double threshold_error(const struct threshold_method *method, const struct histogram *histogram,
                        double threshold);
 

@@ -165,7 +165,7 @@ static struct value *scales_new(struct value *codes, const float *scales, int64_
     return constant_new(fn, arena_printf(&fn->module->arena, "%s.scale", codes->name), &type, data);
 }
 
-/* A tensor's codes and scales before they are constants of the graph. */
+/* A tensor's quantised values and scales before they are constants of the graph. */
 struct encoding {
     struct number_format format; /* with its bias chosen */
     struct channels channels;    /* that scales belong to */
@@ -217,7 +217,7 @@ static struct type type_of(const struct value *weight, const struct encoding *e)
 
 void weights_encode(struct value *weight, int axis, const struct precision *precision,
                     const struct chosen_scales *chosen, const float *least,
-                    struct small_weights *out)
+                    struct quantized_weights *out)
 {
     struct bulk bulk = { 0 };
     const struct encoding e = encode_all(weight, axis, precision, chosen, least, &bulk);
@@ -225,7 +225,7 @@ void weights_encode(struct value *weight, int axis, const struct precision *prec
     void *codes = constant_alloc(weight->fn, &type);
 
     memcpy(codes, e.codes, type_bytes(&type));
-    *out = (struct small_weights){ .axis = e.channels.n > 1 ? axis : 0 };
+    *out = (struct quantized_weights){ .axis = e.channels.n > 1 ? axis : 0 };
     out->codes = constant_new(weight->fn, weight->name, &type, codes);
     value_take_name(out->codes, weight); /* generated C keeps the model's names */
     if (!e.format.block)
@@ -250,7 +250,7 @@ void weights_round(const struct value *weight, int axis, const struct precision 
     bulk_release(&bulk);
 }
 
-size_t weights_bytes(const struct small_weights *weights)
+size_t weights_bytes(const struct quantized_weights *weights)
 {
     size_t bytes =
         type_packed_bytes(&weights->codes->type) + type_scale_bytes(&weights->codes->type);

@@ -71,8 +71,7 @@ void workers_report(struct ctx *to, const struct ctx *from, const char *about)
     }
 }
 
-/* --- on samples --------------------------------------------------------------------------------
- */
+/* --- on samples ------------------------------------------------------------------------------- */
 
 struct crew {
     void *workers;

@@ -1,4 +1,4 @@
-/* workers.h - threads that each have an engine of their own, and work on samples. */
+/* workers.h - worker threads with an engine each, for work on samples. */
 #ifndef QUANTIZE_WORKERS_H
 #define QUANTIZE_WORKERS_H
 
@@ -10,38 +10,38 @@
 
 struct engine;
 
-/* Runs body(&workers[i]) for n workers of `size` bytes each, a thread for each; those that cannot
- * be started at first one after the other, later. False after an error when one never can. In each,
- * oneDNN computes on one core: its own threads would divide sums by the number of cores, and be in
- * the way of ours. */
+/* Runs body(&workers[i]) for n workers of `size` bytes, one thread each; those that cannot start
+ * run later, one after the other. False after an error if one never can. oneDNN computes on one
+ * core per thread, since its own threads would make sums depend on the number of cores. */
 bool workers_run(struct ctx *ctx, void *workers, size_t size, int n, void (*body)(void *worker));
 
-/* What workers on samples have in common: the first member of theirs. */
+/* First member of every worker struct. */
 struct sample_worker {
-    struct ctx *ctx;       /* its own */
+    struct ctx *ctx;       /* private to the worker */
     struct engine *engine; /* made by ready() */
     int index, n;          /* of n workers */
-    int64_t failed;        /* a sample, -1 = none did; set by work() */
+    int64_t failed;        /* first failed sample, -1 = none; set by work() */
 };
 
 struct sample_work {
-    const char *about;           /* in front of errors; may be NULL */
-    bool (*ready)(void *worker); /* makes the engine; all by one thread, as that numbers nodes */
-    void (*work)(void *worker);  /* a thread for each */
-    void (*done)(void *worker);  /* frees what else ready() made; NULL = nothing */
+    const char *about;           /* prefix of errors; may be NULL */
+    bool (*ready)(void *worker); /* makes the engine; called by one thread, since it numbers
+                                    nodes */
+    void (*work)(void *worker);  /* called on a thread per worker */
+    void (*done)(void *worker);  /* frees other resources of ready(); NULL = none */
 };
 
-/* How many workers there are to be: at least one, and not more than samples. */
+/* Number of workers: at least one, at most n_samples. */
 int workers_wanted(int64_t n_samples, int n_threads);
 
-/* Makes n workers of `size` bytes each ready, lets them work and frees their engines and contexts.
- * What sample_worker has is set here, all else before. False after an error: what the worker said
- * whose failed sample comes first. */
+/* Prepares n workers of `size` bytes each, runs them, and frees their engines and contexts. Sets
+ * the members of sample_worker; the caller sets all others before. False after the error of the
+ * worker with the first failed sample. */
 bool workers_on_samples(struct ctx *ctx, void *workers, size_t size, int n,
                         const struct sample_work *work);
 
-/* Says to `to` all that was said to `from`; `about`, which may be NULL, stands in front of errors.
- * Which nodes they speak of is lost: those may not outlive `from`. */
+/* Copies diagnostics from `from` to `to`, with `about` (may be NULL) in front of errors. Origins
+ * are dropped, since nodes may not outlive `from`. */
 void workers_report(struct ctx *to, const struct ctx *from, const char *about);
 
 #endif

@@ -210,10 +210,8 @@ bool attrs_parse(struct arena *arena, enum attrs_id id, const char **text, union
         }
     }
     if (n && !accept(text, "}")) {
-        *reason = arena_printf(arena,
-                               "'}' is missing after the attributes, or what comes is none of %s, "
-                               "in their order",
-                               schema->name);
+        *reason =
+            arena_printf(arena, "expected '}', or the next of %s in this order", schema->name);
         return false;
     }
     return true;

@@ -11,11 +11,10 @@ static bool check_blocks(struct ctx *ctx, const struct node *node)
         if (!value || !type_has_blocks(&value->type) || node->op == OP_CAST ||
             (i == 1 && is_product(node->op)))
             continue;
-        diag_error(
-            ctx, DIAG_TYPE, node_origin(node),
-            "input %d of %s has blocks with scales of their own, only cast, convolutions and "
-            "matrix products take these",
-            i, op_name(node->op));
+        diag_error(ctx, DIAG_TYPE, node_origin(node),
+                   "input %d of %s has block scales, which only cast, convolutions and matrix "
+                   "products accept",
+                   i, op_name(node->op));
         diag_help(ctx, "put a cast to f32 between them");
         return false;
     }
@@ -29,7 +28,7 @@ bool node_infer(struct ctx *ctx, struct node *node)
 
     if (node->n_inputs < row->least_inputs ||
         (row->most_inputs >= 0 && node->n_inputs > row->most_inputs))
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s has %d inputs, %d%s are wanted",
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s has %d inputs, expected %d%s",
                           row->name, node->n_inputs, row->least_inputs,
                           row->most_inputs == row->least_inputs ? "" : " or more");
     for (int i = 0; i < node->n_inputs; i++)

@@ -193,7 +193,7 @@ bool interpret_node(struct ctx *ctx, const struct node *node, const struct tenso
     return ok;
 }
 
-/* --- values known at compile time ----------------------------------------------------------- */
+/* --- values known at compile time ------------------------------------------------------------- */
 
 /* No intermediate result of interpret_constant has more elements than this (or max_elements, where
  * that is more): computing a shape must not cost what running the network costs. */
@@ -349,13 +349,13 @@ bool interpret_check_inputs(struct ctx *ctx, const struct function *fn, int n_in
     bool ok = true;
 
     if (n_inputs != fn->n_params)
-        ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%d input tensors are given, wanted are %d",
+        ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%d input tensors are given, expected %d",
                         n_inputs, fn->n_params);
     for (int i = 0; i < fn->n_params && i < n_inputs; i++) {
         const struct type *found = &inputs[i].type, *wanted = &fn->params[i]->type;
 
         if (found->dtype != wanted->dtype || !type_same_shape(found, wanted))
-            ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "input \"%s\" is %s, wanted is %s",
+            ok = diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "input \"%s\" is %s, expected %s",
                             str_safe(&ctx->perm, fn->params[i]->name, 80),
                             type_text(&ctx->perm, found), type_text(&ctx->perm, wanted));
     }

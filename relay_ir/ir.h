@@ -87,8 +87,7 @@ struct module {
     int opset;            /* of the ONNX default domain; 0 = not from ONNX */
     int n_onnx_nodes;     /* of the model's graph, for reports; 0 = not from ONNX */
     const char *producer; /* ONNX producer_name and version, raw; "" = none */
-    bool
-        rounds_as_onnx; /* --rounding onnx: see relay_ir/passes/lower_int/fake_quant_to_integer.c */
+    bool rounds_as_onnx;  /* --rounding onnx (passes/lower_int/fake_quant_to_integer.c) */
     int64_t n_made, n_made_operands; /* created by node_new so far */
     size_t swept_bytes;              /* size of bulk after the last sweep of constants_fit_swept */
     struct map fired;                /* rewrite rule -> long *: how often it fired, for --stats */

@@ -31,11 +31,11 @@ enum op_pattern {
 
 /* How convert_layout permutes the dims of what an operator reads and writes. */
 enum layout_kind {
-    LAYOUT_FIXED,     /* reads and writes dims as they are */
-    LAYOUT_SPATIAL,   /* wants the channels last, and has an attribute that says so */
-    LAYOUT_FREE,      /* takes its dims in any order, the same for all that it reads and writes */
-    LAYOUT_REDUCE,    /* drops dims */
-    LAYOUT_TRANSPOSE, /* is done with, once its input lies in the order that it makes */
+    LAYOUT_FIXED,     /* dims cannot be permuted */
+    LAYOUT_SPATIAL,   /* prefers channels last; has a layout attribute */
+    LAYOUT_FREE,      /* any order, one for all inputs and outputs */
+    LAYOUT_REDUCE,    /* removes dims */
+    LAYOUT_TRANSPOSE, /* vanishes if its input's order can be its output's */
     LAYOUT_VIEW       /* reshape, squeeze, expand_dims */
 };
 
@@ -64,8 +64,7 @@ const struct op_row *op_row(enum op op);
 const char *op_name(enum op op);
 enum op op_from_name(const char *name); /* OP_COUNT if unknown */
 bool op_is_elementwise(enum op op);     /* ELEMWISE or BROADCAST */
-bool op_takes_halves(
-    enum op op); /* accepts f16 and bf16 as data to store, move and cast; arithmetic is in f32 */
-int op_spatial_rank(enum op op); /* 1, 2, 3 for the convNd and poolNd families, else 0 */
+bool op_takes_half(enum op op);         /* accepts f16 and bf16 as data; arithmetic is in f32 */
+int op_spatial_rank(enum op op);        /* 1, 2, 3 for the convNd and poolNd families, else 0 */
 
 #endif

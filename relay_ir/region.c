@@ -58,7 +58,7 @@ static bool is_small(enum dtype dtype)
            (dtype_is_integer(dtype) && dtype_bytes(dtype) <= 2);
 }
 
-/* One number, known. Zero points of small floats are 0, or type inference would not have them. */
+/* One number, known. Zero points of narrow floats are 0, or type inference would not have them. */
 static bool is_one_number(const struct value *value)
 {
     double number;

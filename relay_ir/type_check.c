@@ -33,8 +33,8 @@ static const char *calibrated_problem(struct arena *arena, const struct type *ty
         return arena_printf(arena, "%s is calibrated, only f32, f64, f16 and bf16 can be",
                             dtype_name(type->dtype));
     if (!isfinite(quant->min) || !isfinite(quant->max) || quant->min > quant->max)
-        return arena_printf(arena, "it was calibrated from %g to %g, which is no range", quant->min,
-                            quant->max);
+        return arena_printf(arena, "it was calibrated from %g to %g, which is not a range",
+                            quant->min, quant->max);
     if (!isfinite(quant->threshold) || quant->threshold < 0)
         return arena_printf(arena, "the threshold %g is not a number of 0 or more",
                             quant->threshold);
@@ -45,8 +45,8 @@ static const char *scale_problem(struct arena *arena, const struct qtype *quant)
 {
     for (int64_t i = 0; i < quant->n; i++)
         if (!isfinite(quant->scale[i]) || quant->scale[i] <= 0)
-            return arena_printf(arena, "scale %lld is %g, wanted is a positive number",
-                                (long long)i, (double)quant->scale[i]);
+            return arena_printf(arena, "scale %lld is %g, expected a positive number", (long long)i,
+                                (double)quant->scale[i]);
     return NULL;
 }
 
@@ -73,7 +73,7 @@ static const char *zero_problem(struct arena *arena, const struct type *type)
     zero_range(type->dtype, &least, &greatest);
     for (int64_t i = 0; i < quant->n; i++)
         if (quant->zero[i] < least || quant->zero[i] > greatest)
-            return arena_printf(arena, "zero point %d is no number of type %s", quant->zero[i],
+            return arena_printf(arena, "zero point %d is not a number of type %s", quant->zero[i],
                                 dtype_name(type->dtype));
     return NULL;
 }
@@ -86,14 +86,14 @@ static const char *scaled_problem(struct arena *arena, const struct type *type)
 
     if (kind != KIND_MINIFLOAT && kind != KIND_NIBBLE &&
         (!dtype_is_integer(type->dtype) || dtype_bytes(type->dtype) > 4))
-        return arena_printf(arena,
-                            "%s is scaled, only integers of up to 32 bits and small floats can be",
-                            dtype_name(type->dtype));
+        return arena_printf(
+            arena, "%s is scaled, which needs an integer of up to 32 bits or a narrow float",
+            dtype_name(type->dtype));
     if (quant->axis >= type->rank)
         return arena_printf(arena, "axis %d of the scales is out of range for shape %s",
                             quant->axis, shape_text(arena, type));
     if (quant->n != (quant->axis < 0 ? 1 : type->dim[quant->axis]))
-        return arena_printf(arena, "%lld scales, wanted are %lld", (long long)quant->n,
+        return arena_printf(arena, "%lld scales, expected %lld", (long long)quant->n,
                             quant->axis < 0 ? 1LL : (long long)type->dim[quant->axis]);
     problem = scale_problem(arena, quant);
     return problem ? problem : zero_problem(arena, type);
@@ -105,10 +105,10 @@ static const char *blocks_problem(struct arena *arena, const struct type *type, 
     const char *problem;
 
     if (!constant)
-        return "only constants have blocks with scales of their own";
+        return "only constants have block scales";
     if (dtype_kind(type->dtype) != KIND_MINIFLOAT && type->dtype != DTYPE_I8 &&
         type->dtype != DTYPE_I4)
-        return arena_printf(arena, "%s has blocks, only small floats, i8 and i4 can",
+        return arena_printf(arena, "%s has block scales, which need a narrow float, i8 or i4",
                             dtype_name(type->dtype));
     if (quant->block < 1 || quant->block > TYPE_MAX_BYTES)
         return arena_printf(arena, "blocks of %lld elements", (long long)quant->block);
@@ -126,15 +126,14 @@ const char *type_problem(struct arena *arena, const struct type *type, bool cons
     const bool has_codec = quant && quant->format.name[0];
 
     if (type->dtype == DTYPE_AFP && !has_codec)
-        return "an afp without its numbers of bits and its bias, such as afp<4,3,7>";
+        return "afp without bits and bias, expected afp<4,3,7> for example";
     if (type->dtype != DTYPE_AFP && has_codec)
         return arena_printf(arena, "%s has the codec %s", dtype_name(type->dtype),
                             quant->format.name);
     if (!quant)
         return NULL;
     switch (quant->kind) {
-    case QTYPE_PLAIN:
-        return has_codec ? NULL : "it says of its numbers that there is nothing to say";
+    case QTYPE_PLAIN: return has_codec ? NULL : "its quantisation is empty";
     case QTYPE_CALIBRATED: return calibrated_problem(arena, type);
     case QTYPE_SCALED: return scaled_problem(arena, type);
     case QTYPE_BLOCKS: return blocks_problem(arena, type, constant);

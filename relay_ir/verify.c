@@ -202,7 +202,7 @@ static void check_uses(struct verify *v)
 
         for (const struct use *use = value->uses; use; use = use->next) {
             if (n++ > v->n_reads) {
-                found(v, NULL, "the uses of \"%s\" run in a circle", safe(v, value->name));
+                found(v, NULL, "the use list of \"%s\" has a cycle", safe(v, value->name));
                 return;
             }
             if (!is_node_here(v, use->node) || use->input < 0 ||
@@ -243,7 +243,7 @@ static void check_call(struct verify *v, const struct node *node)
         found(v, node, "the callee is not a function of this module");
     else if (node->callee &&
              (node->callee == v->fn || calls(node->callee, v->fn, &v->not_calling, DEEPEST)))
-        found(v, node, "\"%s\" is called in a circle", safe(v, node->callee->name));
+        found(v, node, "\"%s\" is called recursively", safe(v, node->callee->name));
 }
 
 /* The types are those that inference gives; they are left as they were. */

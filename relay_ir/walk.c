@@ -65,7 +65,7 @@ void walk_add_broadcast(struct walk *walk, const struct type *operand)
     walk_add(walk, step);
 }
 
-void walk_turn(struct walk *walk)
+void walk_carry(struct walk *walk)
 {
     for (int i = walk->rank - 1; i >= 0; i--) {
         for (int k = 0; k < walk->n_operands; k++)

@@ -1,12 +1,12 @@
-/* walk.h - strides, and visiting all elements of a shape in row-major order together with the
- * elements of operands in other layouts (broadcast, transposed, sliced); integers of any type. */
+/* walk.h - iterates over all elements of a shape in row-major order and tracks the offsets of
+ * operands with other strides (broadcast, transposed, sliced); 128-bit integers. */
 #ifndef RELAY_IR_WALK_H
 #define RELAY_IR_WALK_H
 
 #include "relay_ir/ir.h"
 
-/* The NumPy broadcast of two shapes, with a's element type; out may be a or b. False (no
- * diagnostic) when they do not broadcast. */
+/* NumPy broadcast of two shapes, with a's element type; out may alias a or b. False, without a
+ * diagnostic, if they do not broadcast. */
 bool shape_broadcast(const struct type *a, const struct type *b, struct type *out);
 
 /* Row-major strides in elements. */
@@ -22,23 +22,23 @@ enum { WALK_OPERANDS = 3 };
 struct walk {
     int rank, n_operands;
     int64_t dim[MAX_RANK];
-    int64_t at[MAX_RANK];                  /* the coordinates now */
+    int64_t at[MAX_RANK];                  /* current coordinates */
     int64_t step[WALK_OPERANDS][MAX_RANK]; /* element steps of each operand */
-    int64_t offset[WALK_OPERANDS];         /* element of each operand at these coordinates */
+    int64_t offset[WALK_OPERANDS];         /* element offset of each operand */
 };
 
 struct walk walk_begin(int rank, const int64_t *dim);
 void walk_add(struct walk *walk, const int64_t *step); /* the next operand */
 void walk_add_broadcast(struct walk *walk, const struct type *operand);
-void walk_turn(struct walk *walk); /* the next row: what walk_next does at the end of one */
+void walk_carry(struct walk *walk); /* carries into the next row */
 
-/* Behind the last element it starts again. */
+/* Wraps around after the last element. */
 static inline void walk_next(struct walk *walk)
 {
     const int last = walk->rank - 1;
 
     if (last < 0 || walk->at[last] + 1 >= walk->dim[last]) {
-        walk_turn(walk);
+        walk_carry(walk);
         return;
     }
     walk->at[last]++;
@@ -46,24 +46,24 @@ static inline void walk_next(struct walk *walk)
         walk->offset[k] += walk->step[k][last];
 }
 
-/* Two walks through x: over what stays and, for each of these, over what is reduced. */
+/* Two walks through x: over the kept dims and, for each position, over the reduced ones. */
 struct reduction {
     struct walk kept, reduced;
-    int64_t n; /* elements reduced to one */
+    int64_t n; /* elements per result */
 };
 
 struct reduction reduction_begin(const struct type *x, const struct ints *axes);
 
-/* Copies elements of `bytes` bytes: to[c . to_step] = from[c . from_step] for all coordinates c of
- * a shape. Works for every element type, since it only moves bits. */
+/* Strided copy of elements of `bytes` bytes: to[c . to_step] = from[c . from_step] for all
+ * coordinates c. For every element type. */
 void copy_steps(int rank, const int64_t *dim, size_t bytes, void *to, const int64_t *to_step,
                 const void *from, const int64_t *from_step);
 
 /* The address of an element. */
 void *element_at(const struct tensor *tensor, int64_t index);
 
-/* Wide enough for every sum, difference, product and comparison of two elements of any integer
- * type, u64 included: results are right before they wrap to the type's width on storing. */
+/* Holds every sum, difference, product and comparison of two elements of any integer type, u64
+ * included; results wrap to the type's width only when stored. */
 __extension__ typedef __int128 wide;
 
 wide tensor_wide_at(const struct tensor *tensor, int64_t index);
@@ -77,7 +77,7 @@ static inline void tensor_put(struct tensor *tensor, int64_t index, double value
         tensor_put_any(tensor, index, value);
 }
 
-/* The least and the greatest number of an integer type or bool. */
+/* Range of an integer type or bool. */
 wide dtype_least(enum dtype dtype);
 wide dtype_greatest(enum dtype dtype);
 

@@ -16,7 +16,7 @@
  *          after a first design of corners; then layers whose formats could be smaller, or must be
  *          larger, are changed one by one. At last it has to beat the same bits everywhere
  *
- * target   a share of what tells samples apart (search_spread). A cosine alone says nothing:
+ * target   a share of what tells samples apart (search_spread). A cosine alone is not enough:
  *          squeezenet11 averages what comes out of relus, so that the results of any two images
  *          have one of nearly 0.9, and at 0.97 to f32's it has lost a third of its answers */
 #include <math.h>
@@ -294,7 +294,7 @@ static bool optimise(struct bayes *b)
 
 /* --- layer by layer --------------------------------------------------------------------------- */
 
-/* The layer's format of so many bits with the least noise; -1 = there is none. */
+/* The layer's format of this many bits with the least noise; -1 = there is none. */
 static int quietest(const struct bayes *b, int unit, double bits)
 {
     int best = -1;
@@ -410,7 +410,7 @@ bool search_bayes(struct search *search, const struct strategy_options *options,
     list_formats(&b);
     if (b.n_formats == 0)
         return diag_error(search->ctx, DIAG_USAGE, NULL,
-                          "--strategy bayes chooses formats of weights, which precision %s has not",
+                          "--strategy bayes chooses formats of weights, which precision %s lacks",
                           precision_name(options->precision.mode));
     measure_layers(&b);
     if (!optimise(&b) || !refine(&b))

@@ -206,9 +206,8 @@ static bool find_seen(struct search *search, const struct function *fn)
     search->n_seen = search->options->n_tensors ? search->options->n_tensors : n_own;
     for (int i = 0; i < search->n_seen; i++)
         if (fn->ret->inputs[search->first_seen + i]->type.dtype != DTYPE_F32) {
-            diag_error(search->ctx, DIAG_USAGE, NULL,
-                       "the results of the model are no floats, which could be compared");
-            diag_help(search->ctx, "name tensors that are with --tensors");
+            diag_error(search->ctx, DIAG_USAGE, NULL, "the results of the model are not floats");
+            diag_help(search->ctx, "name float tensors to compare by --tensors");
             return false;
         }
     return true;
@@ -224,7 +223,7 @@ bool search_open(struct search *search, struct ctx *ctx, struct module *module,
     search->units = units_of(ctx, module);
     search_setting(search, &f32);
     if (search->units.n == 0)
-        return diag_error(ctx, DIAG_QUANTIZE, NULL, "the model has nothing that could be small");
+        return diag_error(ctx, DIAG_QUANTIZE, NULL, "the model has nothing to quantise");
     if (!check_tensors(search))
         return false;
     search->reuse =

@@ -1,5 +1,5 @@
-/* strategies.h - the ways to search. Each starts from a network that is in one precision as far as
- * possible, and gives a proposal that is no worse than that.
+/* strategies.h - search strategies. Each starts from a network in one precision as far as possible,
+ * and returns a proposal that is no worse.
  *
  *   sensitive     each unit alone in the precision, by each rule for scales; the best rule of each
  *                 tensor makes a new table, the units that lose most stay f32 (TPU-MLIR)
@@ -26,42 +26,42 @@
 #include "quantize/metrics.h"
 #include "search/search.h"
 
-/* What a network takes. */
+/* Cost of a network. */
 struct price {
     size_t flash, ram; /* bytes */
-    double latency;    /* seconds of a run, estimated; 0 = nobody tells */
+    double latency;    /* estimated seconds per run; 0 = unknown */
 };
 
 struct strategy_options {
-    struct precision precision; /* of everything, to start from */
-    int n_rules;                /* sensitive: rules for the scales of data */
+    struct precision precision; /* of all units at the start */
+    int n_rules;                /* sensitive: rules for data scales */
     const struct scale_rule *rules;
-    double target;  /* a mean cosine: when it is reached the search ends; bayes: see found */
-    int max_float;  /* at most so many units go back to f32 */
-    enum loss loss; /* bayes: what formats lose; the paper's is LOSS_KLD */
-    int n_trials;   /* bayes: of the process, and again so many of single layers */
+    double target;  /* mean cosine at which the search ends; bayes: see found */
+    int max_float;  /* units that may return to f32, at most */
+    enum loss loss; /* bayes: loss of formats; LOSS_KLD in the paper */
+    int n_trials;   /* bayes: trials of the process, and as many of single layers */
 
     int n_choices; /* budget: */
     const struct precision *choices;
-    size_t flash, ram;    /* 0 = any */
-    double latency;       /* seconds; 0 = any */
-    double latency_share; /* likewise, of what the network takes in f32 */
-    bool tells_latency;   /* the price does */
-    /* What the proposal takes; NULL: its weights are counted. seconds, if not NULL: [units.n] of it
-     * in each unit, 0 at first. False after an error. */
+    size_t flash, ram;    /* 0 = unlimited */
+    double latency;       /* seconds; 0 = unlimited */
+    double latency_share; /* as a share of the f32 network's latency; 0 = unlimited */
+    bool tells_latency;   /* `price` gives a latency */
+    /* Cost of a proposal; NULL: bytes of weights are counted. seconds, if not NULL: [units.n] per
+     * unit, initially 0. False after an error. */
     bool (*price)(void *user, struct search *search, const struct proposal *proposal,
                   struct price *out, double *seconds);
     void *price_user;
 };
 
-/* A unit in a ranking, the one that loses most first. */
+/* A unit in a ranking, the greatest loss first. */
 struct ranked {
     int unit;
-    struct score score; /* alone, by its best rule */
+    struct score score; /* with only this unit quantised, by its best rule */
     int setting;
 };
 
-/* A network and what it takes. */
+/* A network with cost and score. */
 struct priced {
     const char *what;
     struct price price;
@@ -70,25 +70,26 @@ struct priced {
 
 struct found {
     const int *settings;             /* [units.n] */
-    const struct calib_table *table; /* NULL = the given one is as good */
-    struct price price;              /* budget: of what was found */
-    int n_front;                     /* budget: networks of which no other is better in all that */
-    const struct priced *front;      /* is priced and in loss, the smallest first */
-    struct score start, end;         /* all in the precision, and what was found */
-    double target;                   /* bayes: the cosine that is asked for: 1 - target in units of
+    const struct calib_table *table; /* NULL = the given table */
+    struct price price;              /* budget: cost of the result */
+    int n_front;                     /* budget: Pareto front of cost and loss, smallest network
+                                        first */
+    const struct priced *front;
+    struct score start, end; /* all units in the precision; and the result */
+    double target;           /* bayes: required cosine; 1 - target is in units of
                                         search_spread */
-    bool is_start;                   /* nothing better was found, or nothing had to be */
-    int n_float;                     /* units that stay f32 though the start has them small */
-    int n_ranked;                    /* 0: the strategy ranks nothing */
+    bool is_start;           /* the result is the start */
+    int n_float;             /* units that the start quantises and the result does not */
+    int n_ranked;            /* 0: no ranking */
     const struct ranked *ranking;
-    int n_stages; /* other networks on the way, for the report: */
+    int n_stages; /* intermediate networks, for the report */
     const struct stage {
         const char *what;
         struct score score;
     } * stages;
 };
 
-/* Each: false after an error. All in the search's ctx->perm. */
+/* Strategies. False after an error. Results are in the search's ctx->perm. */
 bool search_sensitive(struct search *search, const struct strategy_options *options,
                       struct found *out);
 bool search_topk(struct search *search, const struct strategy_options *options, struct found *out);
@@ -100,29 +101,29 @@ bool search_budget(struct search *search, const struct strategy_options *options
                    struct found *out);
 bool search_bayes(struct search *search, const struct strategy_options *options, struct found *out);
 
-/* --- what they share (strategy.c) ------------------------------------------------------------- */
+/* --- shared by the strategies (strategy.c) ---------------------------------------------------- */
 
-/* Every unit that the precision changes is in `setting`; the others in f32. */
+/* `setting` for every unit that the precision changes, f32 for others. */
 int *start_settings(struct search *search, const struct precision *precision, int setting);
 
-/* Whether the unit is another one in this precision than in f32. */
+/* True if the precision changes the unit. */
 bool unit_takes(const struct unit *unit, const struct precision *precision);
 
-/* The weights of a unit in this precision, with a scale of four bytes for each 64 of 8 bits or less
- * (a guess; the caller's price is exact). */
+/* Bytes of a unit's weights in this precision, estimated with a 4-byte scale per 64 values of 8
+ * bits or less (options->price is exact). */
 double unit_bytes(const struct unit *unit, const struct precision *precision);
 
-/* The start and the stages that follow are told; *out begins with the start as what was found. */
+/* Reports the start, and later stages; *out begins with the start as the result. */
 bool found_begin(struct search *search, const int *settings, struct found *out);
 void found_stage(struct search *search, struct found *out, const char *what,
                  const struct score *score);
 
-/* Takes the candidate if it is better than what was found so far. */
+/* Makes the candidate the result if it is better. */
 void found_offer(const struct search *search, struct found *out, const struct proposal *candidate,
                  const struct score *score);
 
-/* Each unit of the start alone, by n settings: ranks them by the best. losses: [units.n][n], may be
- * NULL. */
+/* Judges each unit of the start alone, with n settings, and ranks units by the best. losses:
+ * [units.n][n], may be NULL. */
 bool rank_units(struct search *search, const int *start, int n, const int *settings,
                 struct found *out, double *losses);
 

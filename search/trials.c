@@ -206,7 +206,7 @@ static bool malformed(struct trials *t, const char *what)
 {
     diag_error(t->ctx, DIAG_SEARCH_LOG, NULL, "%s:%d: %s", str_safe(&t->ctx->perm, t->path, 400),
                t->n_lines, what);
-    diag_help(t->ctx, "take the line out, or search with another -o");
+    diag_help(t->ctx, "remove the line, or give another -o");
     return false;
 }
 
@@ -222,8 +222,8 @@ static bool read_trial(struct trials *t, const cJSON *json)
         double number;
 
         if (!read_number(cJSON_GetObjectItemCaseSensitive(json, numbers[i].name), &number))
-            return malformed(t,
-                             arena_printf(&t->ctx->perm, "\"%s\" is no number", numbers[i].name));
+            return malformed(
+                t, arena_printf(&t->ctx->perm, "\"%s\" is not a number", numbers[i].name));
         memcpy((char *)&trial.score + numbers[i].offset, &number, sizeof number);
     }
     trial.what = arena_strdup(&t->ctx->perm, what->valuestring);
@@ -239,14 +239,13 @@ static bool read_head(struct trials *t, const cJSON *json)
 
     if (!cJSON_IsNumber(version) || version->valueint != VERSION ||
         !mark_parse(cJSON_GetStringValue(of), &mark))
-        return malformed(t, "this is no log of relayc search, or one of another version");
+        return malformed(t, "this is not a log of relayc search, or it is from another version");
     if (mark_equal(mark, t->of))
         return true;
-    diag_error(
-        t->ctx, DIAG_SEARCH_LOG, NULL,
-        "%s has trials of another model, data, calibration or measure, or of another machine",
-        str_safe(&t->ctx->perm, t->path, 400));
-    diag_help(t->ctx, "search with another -o, or remove the file");
+    diag_error(t->ctx, DIAG_SEARCH_LOG, NULL,
+               "%s has trials of another model, data, calibration, measure or machine",
+               str_safe(&t->ctx->perm, t->path, 400));
+    diag_help(t->ctx, "give another -o, or remove the file");
     return false;
 }
 

@@ -1,13 +1,12 @@
-/* trials.h - what candidates were judged to be: a file of JSON lines that is only appended to.
+/* trials.h - log of judged candidates: an append-only file of JSON lines.
  *
- * The first line says what the trials are of (model, data, calibration, what is compared): logs of
- * something else are refused. Each trial is a line, written with one system call and synced before
- * anything else happens, so that a killed search loses the trials that were running and no other;
- * what a kill left of a line is cut off.
+ * The first line identifies the subject (model, data, calibration, compared results); a log of
+ * another subject is refused. Each trial is a line, written by one system call and synced at once:
+ * a killed search loses only running trials. An unfinished last line is cut off.
  *
- * Several processes may share a log, on one machine or, where the file system has locks, on many
- * (mpirun, see docs/guide/search.md): each trial is claimed by a lock on a byte behind the end of
- * the file, which the system gives back when a process dies, whatever it dies of. */
+ * Processes may share a log, also across machines if the file system has locks (mpirun, see
+ * docs/guide/search.md): a trial is claimed by a lock on a byte past the end of the file, which the
+ * system releases when the process dies. */
 #ifndef SEARCH_TRIALS_H
 #define SEARCH_TRIALS_H
 
@@ -18,42 +17,43 @@
 #include "runtime/engine/mark.h"
 
 struct score {
-    double loss; /* by the search's measure; less is better */
+    double loss; /* by the search's measure; lower is better */
     double cos;  /* mean cosine with f32, over samples and results */
     double snr;  /* noise power / signal power, over all */
     double mse;
-    double task;    /* of the judge; NAN without one */
-    double seconds; /* that the trial took; the one number that differs from run to run */
+    double task;    /* task metric; NAN without one */
+    double seconds; /* duration of the trial; the only value that differs from run to run */
 };
 
 struct judged {
     struct mark key;
     const char *what;
     struct score score;
-    int line; /* in the file, from 2 on; 0 = not in the file */
+    int line; /* line in the file, from 2; 0 = not in the file */
 };
 
 struct trials; /* opaque */
 
-/* of: what the trials are of. path NULL: nothing is written. NULL after an error. */
+/* Opens a log for the subject `of`. path NULL: nothing is written. NULL after an error. */
 struct trials *trials_open(struct ctx *ctx, const char *path, struct mark of);
 
-/* What is known of a candidate; NULL = nothing. Valid until trials_close. */
+/* Known result of a candidate; NULL = none. Valid until trials_close. */
 const struct judged *trials_find(const struct trials *trials, struct mark key);
 
-/* Takes a candidate for this process. False when another one has it, or has finished it meanwhile:
- * trials_refresh tells. */
+/* Claims a candidate for this process. False if another process has claimed or finished it: see
+ * trials_refresh. */
 bool trials_claim(struct trials *trials, struct mark key);
 
-/* Writes a trial that was claimed, and gives it back. False after an error. */
+/* Writes the result of a claimed trial and releases the claim. False after an error. */
 bool trials_add(struct trials *trials, struct mark key, const char *what,
                 const struct score *score);
-void trials_give_back(struct trials *trials, struct mark key); /* without a result */
+void trials_give_back(struct trials *trials, struct mark key); /* releases a claim without a
+                                                                  result */
 
-/* Reads what other processes have added. False after an error. */
+/* Reads trials added by other processes. False after an error. */
 bool trials_refresh(struct trials *trials);
 
-/* In the order of the file. */
+/* Trials in file order. */
 int trials_count(const struct trials *trials);
 const struct judged *trials_at(const struct trials *trials, int i);
 

@@ -116,7 +116,7 @@ static bool may_read_small(const struct node *node, int input)
 {
     const struct precision integers = { .mode = PRECISION_INT8, .has_data = true };
 
-    return reads_small(node, input, &integers);
+    return reads_quantized(node, input, &integers);
 }
 
 static void look_at_inputs(struct gathering *g, const struct node *node, int unit)

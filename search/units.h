@@ -1,7 +1,6 @@
-/* units.h - what a search decides about, one by one: the regions of the network that read data or
- * hold weights. All nodes of a region have one precision: inside of one nothing is stored. Regions
- * of one name in the model (what the importer made of one ONNX node) are one unit, because a qtable
- * could not tell them apart. */
+/* units.h - units of a precision search: regions that read data or hold weights. All nodes of a
+ * region share a precision, since nothing is stored inside. Regions with one name in the model
+ * (made from one ONNX node) are one unit, since a qtable cannot tell them apart. */
 #ifndef SEARCH_UNITS_H
 #define SEARCH_UNITS_H
 
@@ -9,26 +8,26 @@
 #include "relay_ir/ir.h"
 
 struct unit {
-    const char *name; /* of the product in it, if there is one: as a qtable has it */
-    enum op op;       /* likewise */
+    const char *name; /* name of its product, if any, as in a qtable */
+    enum op op;       /* operator of the product, if any */
     int n_rows;
-    const char **rows; /* every name that a qtable needs a row for; the first is `name` */
+    const char **rows; /* all names that need a qtable row; the first is `name` */
     int n_reads;
-    const char **reads; /* the tensors whose calibration decides how its data is stored */
+    const char **reads; /* tensors whose calibration sets the scales of its data */
     int64_t macs, n_weights;
     int n_results;
-    const char **results; /* values that other units (or the caller) read */
+    const char **results; /* values read by other units or returned */
     int n_next;
-    int *next; /* units that read these, ascending */
+    int *next; /* units that read them, ascending */
 };
 
 struct units {
     int n;
-    struct unit *at; /* in the order of execution */
+    struct unit *at; /* in execution order */
 };
 
-/* Of a module that has been through PIPELINE_PREPARE. All of ctx->perm. Units without anything that
- * could be stored small (comparisons, recurrent cells) are left out. */
+/* Units of a module that has passed PIPELINE_PREPARE, in ctx->perm. Units without quantisable
+ * values (comparisons, recurrent cells) are left out. */
 struct units units_of(struct ctx *ctx, struct module *module);
 
 #endif

@@ -1,16 +1,16 @@
-/* operators.h - one function per family of operators: from inputs to outputs, which are allocated,
- * of f32. Each says in which order it adds. False: this form of the operator has no kernel, or none
- * whose bits are others than those of the evaluator in relay_ir. */
+/* operators.h - bit-exact evaluation of f32 operators, one function per family; outputs are
+ * allocated. Each documents its order of sums. False: the form has no kernel, or its kernels give
+ * the bits of relay_ir's evaluator. */
 #ifndef SIMULATE_OPERATORS_H
 #define SIMULATE_OPERATORS_H
 
 #include "relay_ir/ir.h"
 #include "simulate/simulate.h"
 
-/* What is simulated. */
+/* The simulated CPU. */
 struct simulation {
     const struct machine *machine;
-    bool fused; /* products and sums in the text of some kernels */
+    bool fused; /* some kernels contract products and sums to FMA */
 };
 
 typedef bool simulated(const struct simulation *sim, const struct node *node,
@@ -22,36 +22,35 @@ simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_
     simulate_lrn, simulate_matmul, simulate_pool, simulate_recurrent, simulate_reduce,
     simulate_resize, simulate_roi_align, simulate_scalar, simulate_softmax;
 
-/* Whether the C of a node is usually this kernel's (codegen_c/core/kernels.def): the order of some
- * operators' sums is their kernel's. */
+/* True if this kernel (codegen_c/select/kernels.def) is the default for the node; the order of sums
+ * may depend on it. */
 bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel);
 
-/* Whether its products are added without being rounded before. */
+/* True if its products are not rounded before they are added. */
 bool fuses_products(const struct simulation *sim, const struct node *node);
 
-/* sum + a * b, rounded twice, or (fused) once. */
+/* sum + a * b, rounded twice, or once if fused. */
 float add_product(float sum, float a, float b, bool fused);
 
-/* A row of known weights whose blocks share scales, by gemv_blocks: a sum over each block of codes
- * less their zero points, times its scale. */
+/* Constant weights with block scales, as in gemv_blocks: per block, the sum over (q - zero), times
+ * the scale. */
 struct block_sums {
     const float *codes, *scale; /* [rows, len], [rows, blocks of a row] */
     int64_t len, block;
-    bool fused; /* the sums over a block */
+    bool fused; /* FMA within a block */
 };
 
-/* False where the kernel is another one. */
+/* False if another kernel is used. */
 bool sums_by_blocks(const struct simulation *sim, const struct node *node,
                     const struct tensor *weight, struct bulk *bulk, struct block_sums *sums);
 
-/* Of a row with x, that lies side by side. */
+/* Product of a row with contiguous x. */
 float block_sum(const struct block_sums *sums, int64_t row, const float *x);
 
-/* Whether sums over runs of `len` elements of input 0 are those of runtime/embed/row_sum_f32.h. */
+/* True if sums over runs of `len` elements of input 0 use runtime/embed/row_sum_f32.h. */
 bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t len);
 
-/* The numbers of an operand; those that are stored as less than f32 are f32 numbers all. In bulk.
- */
+/* An operand converted to f32 (exact for narrower formats). In bulk. */
 float *floats_of(struct bulk *bulk, const struct tensor *tensor);
 
 #endif

@@ -36,7 +36,7 @@ static float sum_of(const struct rows *p, const float *a, const float *b)
     return p->sums_of_16 ? sum_in_16(p, a, b) : plain_sum(p, a, b);
 }
 
-/* --- in blocks ------------------------------------------------------------------------------- */
+/* --- in blocks -------------------------------------------------------------------------------- */
 
 bool sums_by_blocks(const struct simulation *sim, const struct node *node,
                     const struct tensor *weight, struct bulk *bulk, struct block_sums *sums)

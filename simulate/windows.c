@@ -6,8 +6,7 @@
 #include "runtime/embed/row_sum_f32.h"
 #include "simulate/operators.h"
 
-/* --- convolutions ------------------------------------------------------------------------------
- */
+/* --- convolutions ----------------------------------------------------------------------------- */
 
 /* A position of the output: where its window begins in the input (of a transposed convolution: the
  * position itself, with the padding). */
@@ -111,8 +110,7 @@ static void set_out(struct spatial *s, int rank, const int64_t *extents)
         s->dim[i].out = i < MAX_SPATIAL - rank ? 1 : extents[i - (MAX_SPATIAL - rank)];
 }
 
-/* --- operators with windows --------------------------------------------------------------------
- */
+/* --- operators with windows ------------------------------------------------------------------- */
 
 bool simulate_conv(const struct simulation *sim, const struct node *node,
                    const struct tensor *const *in, struct tensor *out)
@@ -216,8 +214,7 @@ bool simulate_conv_transpose(const struct simulation *sim, const struct node *no
     return true;
 }
 
-/* --- averages -----------------------------------------------------------------------------------
- */
+/* --- averages --------------------------------------------------------------------------------- */
 
 static float average(float sum, int64_t n)
 {

@@ -1,9 +1,8 @@
-/* inject.h - what tests/inject.c offers to the program that has it preloaded, which finds it by
- * dlsym. */
+/* inject.h - functions of the preloaded tests/inject.c, found by dlsym. */
 #ifndef TESTS_INJECT_H
 #define TESTS_INJECT_H
 
-/* From now on, counted anew: "memory:17", "memory:17+"; NULL: nothing fails. */
+/* From now on, counted again: "memory:17", "memory:17+"; NULL: nothing fails. */
 void inject_begin(const char *wish);
 
 long inject_allocations(void); /* since then */

@@ -31,9 +31,7 @@ bool trial_same_key(const struct trial *trial, const struct tune_key *key)
            strcmp(trial->key.runner, key->runner) == 0;
 }
 
-/* --- reading
- * --------------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 struct line {
     struct ctx *ctx;
@@ -71,7 +69,7 @@ static double read_number(struct line *line, const char *name, bool needed)
         return 0;
     if (cJSON_IsNumber(item) && isfinite(item->valuedouble) && item->valuedouble >= 0)
         return item->valuedouble;
-    complain(line, "there is no number of at least 0 called ", name);
+    complain(line, "missing number >= 0: ", name);
     return 0;
 }
 
@@ -81,7 +79,7 @@ static void read_knobs(struct line *line, struct trial *trial)
     const cJSON *item;
 
     if (!cJSON_IsObject(knobs)) {
-        complain(line, "there is no object ", "knobs");
+        complain(line, "missing object ", "knobs");
         return;
     }
     cJSON_ArrayForEach(item, knobs)
@@ -89,7 +87,7 @@ static void read_knobs(struct line *line, struct trial *trial)
         const enum knob knob = knob_find(item->string);
 
         if (!cJSON_IsString(item))
-            complain(line, "no text is the value of the knob ",
+            complain(line, "expected a text as the value of the knob ",
                      str_safe(&line->ctx->perm, item->string, 60));
         else if (knob == KNOB_COUNT)
             trial->unknown = arena_strdup(&line->ctx->perm, item->string);
@@ -115,7 +113,8 @@ static struct trial read_trial(struct line *line)
     struct trial trial = { .reason = "" };
 
     if (!cJSON_IsNumber(version) || version->valueint != VERSION) {
-        complain(line, "it is no line of a tuning log of this version: ", "relayc_tune is not 1");
+        complain(line,
+                 "it is not a line of a tuning log of this version: ", "relayc_tune is not 1");
         return trial;
     }
     trial.region = read_text(line, line->json, "region");
@@ -193,7 +192,7 @@ bool tune_log_read(struct ctx *ctx, const char *path, struct tune_log *log)
     }
     file_unmap(&file);
     if (n_bad)
-        diag_help(ctx, "take out the line, or tune into a new file");
+        diag_help(ctx, "remove the line, or tune into a new file");
     return n_bad == 0;
 }
 
@@ -208,9 +207,7 @@ const struct trial *tune_log_find(const struct tune_log *log, const struct tune_
     return NULL;
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------
- */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 struct tune_file {
     struct ctx *ctx;
@@ -318,9 +315,7 @@ bool tune_file_close(struct tune_file *file)
     return !file || fclose(file->out) == 0 || cannot_write(file);
 }
 
-/* --- applying
- * -------------------------------------------------------------------------------------
- */
+/* --- applying --------------------------------------------------------------------------------- */
 
 static bool is_winner(const struct trial *trial, const char *target)
 {
@@ -330,9 +325,9 @@ static bool is_winner(const struct trial *trial, const char *target)
 
 static void warn_unknown(struct ctx *ctx, const struct trial *trial)
 {
-    diag_warn(ctx, DIAG_TUNE_STALE, NULL, "the tuning log names a knob that there is not: '%s'",
+    diag_warn(ctx, DIAG_TUNE_STALE, NULL, "the tuning log has an unknown knob: '%s'",
               str_safe(&ctx->perm, trial->unknown, 60));
-    diag_help(ctx, "it was written by another version of relayc; tune anew");
+    diag_help(ctx, "it is from another version of relayc; tune again");
 }
 
 struct choices tune_log_best(struct ctx *ctx, const struct tune_log *log, const char *target)

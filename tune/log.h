@@ -1,8 +1,7 @@
-/* log.h - a tuning log: one JSON object on each line, a trial each (docs/guide/tune.md has the
- * members).
+/* log.h - tuning log: JSON lines, one trial each (members in docs/guide/tune.md).
  *
- * Lines are only ever appended, and each is written whole, so that a log survives being killed,
- * and logs of several runs and machines are merged by concatenating them. */
+ * Lines are appended and written whole: a log survives a kill, and logs of several runs and
+ * machines are merged by concatenation. */
 #ifndef TUNE_LOG_H
 #define TUNE_LOG_H
 
@@ -12,36 +11,37 @@
 #include "codegen_c/core/knob.h"
 #include "codegen_c/machine/features.h"
 
-/* What measurements depend on besides the region. Texts, never NULL. */
+/* What measurements depend on, besides the region. Never NULL. */
 struct tune_key {
-    const char *target;   /* row of machines.def that the C is written for */
-    const char *compiler; /* what it says of its version */
+    const char *target;   /* CPU of the generated C: row of machines.def */
+    const char *compiler; /* its version text */
     const char *flags;
-    const char *cpu;    /* as the system calls it; "" = not known */
-    const char *runner; /* what ran the program, without its folder; "" = nothing */
+    const char *cpu;    /* name from the system; "" = unknown */
+    const char *runner; /* program runner without its folder; "" = none */
 };
 
 enum verdict {
     VERDICT_OK,
-    VERDICT_WRONG, /* other outputs than the usual code's */
-    VERDICT_FAILED /* it could not be built, or it ended */
+    VERDICT_WRONG, /* outputs differ from the default code's */
+    VERDICT_FAILED /* it did not build, or crashed */
 };
 
-/* Choices for a region, measured beside the usual ones. */
+/* A choice for a region, measured next to the default. */
 struct trial {
     struct tune_key key;
-    const char *region; /* its signature */
+    const char *region; /* signature */
     struct choice choice;
-    const char *kernel;  /* that they made; "" = not known */
-    const char *unknown; /* a knob of the line that we do not know, or NULL */
-    bool confirmed;      /* measured again in a fresh process, for longer; only such are believed */
+    const char *kernel;  /* selected kernel; "" = unknown */
+    const char *unknown; /* an unknown knob in the line; NULL = none */
+    bool confirmed;      /* measured again in a fresh process for longer; only these are used */
     enum verdict verdict;
-    const char *reason;            /* of a failure, "" otherwise */
-    double error;                  /* of the outputs, relative to the largest */
-    double warm, usual_warm;       /* seconds of a run, medians */
-    double cold, usual_cold;       /* likewise, with caches empty; 0 = not measured */
+    const char *reason;            /* of a failure; else "" */
+    double error;                  /* output error relative to the largest magnitude */
+    double warm, usual_warm;       /* median seconds per run */
+    double cold, usual_cold;       /* with cold caches; 0 = not measured */
     struct features features;      /* of the variant, for bench/fit_costs.py; may be all 0 */
-    double warm_ratio, cold_ratio; /* medians of the rounds' ratios; less is better; 0 likewise */
+    double warm_ratio, cold_ratio; /* median ratios to the default, lower is better; 0 = not
+                                      measured */
 };
 
 struct tune_log {
@@ -49,34 +49,34 @@ struct tune_log {
     int n, capacity;
 };
 
-/* One number to compare trials by: the ratio, where warm counts twice as much as cold, because
- * within a network data is warm, and weights often are not. Less is better, 1 is the usual code. */
+/* Score of a trial: the time ratio, warm counting twice as much as cold, since within a network
+ * data is warm and weights often are not. Lower is better; the default code is 1. */
 double trial_score(const struct trial *trial);
 
 bool trial_same_key(const struct trial *trial, const struct tune_key *key);
 
-/* Adds the lines of a file; texts live in ctx->perm. False after TUNE_LOG errors with line numbers.
- * A last line that was not finished is passed over. */
+/* Adds the lines of a file; texts are in ctx->perm. False after TUNE_LOG errors with line numbers.
+ * An unfinished last line is ignored. */
 bool tune_log_read(struct ctx *ctx, const char *path, struct tune_log *log);
 
 void tune_log_add(struct ctx *ctx, struct tune_log *log, const struct trial *trial);
 
-/* The trial of these choices for the region, or NULL. */
+/* Trial of a choice for the region, or NULL. */
 const struct trial *tune_log_find(const struct tune_log *log, const struct tune_key *key,
                                   const char *region, const struct choice *choice, bool confirmed);
 
-/* A file that trials are appended to; it is made if there is none. A last line that was not
- * finished is cut off. NULL after an error. */
+/* Opens a log for appending, creating it if necessary and cutting off an unfinished last line. NULL
+ * after an error. */
 struct tune_file;
 struct tune_file *tune_file_open(struct ctx *ctx, const char *path);
 bool tune_file_append(struct tune_file *file, const struct trial *trial); /* flushed */
 bool tune_file_close(struct tune_file *file);                             /* NULL is fine */
 
-/* A winner gains at least so much: less may be noise. */
+/* Least gain of a winner; less may be noise. */
 #define TUNE_LEAST_GAIN 0.02
 
-/* For each region of a target the confirmed choices with the least score, where they gain enough;
- * of equal ones the first. Choices with a knob that we do not know are left, with a warning. */
+/* Per region of a CPU, the confirmed choice with the lowest score that gains enough; the first of
+ * equals. Choices with unknown knobs are skipped with a warning. */
 struct choices tune_log_best(struct ctx *ctx, const struct tune_log *log, const char *target);
 
 #endif

@@ -89,7 +89,7 @@ static void read_lut(struct epilogue *e, const struct node *node, const char **o
     operands[1] =
         table->rank == 1 || table->dim[0] == 1
             ? ""
-            : arena_printf(arena, "%s * %d + ", expression_in_parentheses(arena, at), QNN_CODES);
+            : arena_printf(arena, "%s * %d + ", expression_in_parentheses(arena, at), QNN_VALUES);
 }
 
 void epilogue_tables(struct epilogue *e, const struct node *node, const char *operands[QNN_TABLES])

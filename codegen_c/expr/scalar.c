@@ -380,7 +380,7 @@ bool scalar_accepts(struct arena *arena, const struct region *region, const char
             const struct value *value =
                 i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
 
-            if (value && dtype_is_half(value->type.dtype) && !op_takes_halves(n->op) &&
+            if (value && dtype_is_half(value->type.dtype) && !op_takes_half(n->op) &&
                 !is_weight(region, n, i)) {
                 *why = arena_printf(arena, "%s has no arithmetic in C: it is moved and cast only",
                                     dtype_name(value->type.dtype));

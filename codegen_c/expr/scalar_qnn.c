@@ -386,7 +386,7 @@ static struct qnn_div div_of(const struct node *node, const struct binary *binar
 
 void qnn_div_tables(struct bind *bind, const struct node *node, struct value *tables[QNN_TABLES])
 {
-    const int64_t n = QNN_CODES;
+    const int64_t n = QNN_VALUES;
     const struct type type = type_make(DTYPE_I32, 1, &n);
     struct function *fn = bind->region->fn;
     int32_t *reciprocals = constant_alloc(fn, &type);

@@ -1,4 +1,4 @@
-/* compile.c - relayc_compile, and what came of it. */
+/* compile.c - relayc_compile and its results. */
 #include "driver/relayc/context.h"
 
 #include <string.h>
@@ -61,7 +61,7 @@ static void compile(void *user)
     module_free(now->driver.module);
     driver_free(&now->driver);
     if (!ok && !now->ctx->diags.n_errors)
-        diag_error(now->ctx, DIAG_INTERNAL, NULL, "'compile' failed without saying why");
+        diag_error(now->ctx, DIAG_INTERNAL, NULL, "'compile' failed without a diagnostic");
     now->is_compiled = ok;
     if (!ok)
         now->n_files = 0;

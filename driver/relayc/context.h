@@ -1,7 +1,8 @@
-/* context.h - what the parts of the public face (include/relayc/relayc.h) share.
+/* context.h - state of the public API (include/relayc/relayc.h).
  *
- * Each call that can fail works in a memory_guard with a ctx of its own, which lives until the next
- * one. What outlives calls, the options, is not the owner's: a failed call takes nothing of it. */
+ * Each call that can fail runs in a memory_guard with its own ctx, which lives until the next call.
+ * The options outlive calls and do not belong to the memory owner: a failed call does not lose
+ * them. */
 #ifndef DRIVER_RELAYC_CONTEXT_H
 #define DRIVER_RELAYC_CONTEXT_H
 
@@ -22,7 +23,7 @@ struct setting {
     char value[];
 };
 
-/* One call, in the memory of its ctx. */
+/* One call, in memory of its ctx. */
 struct call {
     struct ctx *ctx;
     struct driver_state driver;
@@ -35,26 +36,26 @@ struct call {
 
 struct relayc_context {
     struct memory_owner *owner;
-    struct setting *settings; /* in the order in which they were given */
+    struct setting *settings; /* in the order given */
     relayc_log_function *log;
     void *log_user;
-    struct call *call;                  /* the last one; NULL = none yet, or memory ran out in it */
-    struct relayc_diagnostic no_memory; /* … then this is what it says */
+    struct call *call;                  /* last call; NULL = none yet, or out of memory */
+    struct relayc_diagnostic no_memory; /* diagnostic for out of memory */
     const struct relayc_diagnostic *first;
-    const char *name, *text; /* what the call at work was given */
+    const char *name, *text; /* arguments of the current call */
     relayc_status status;
 };
 
-/* Runs a call's body with the context, inside a guard; the last call's diagnostics are gone then.
- * The body begins with context_begin and ends with context_end. */
+/* Drops the last call's diagnostics and runs a call's body inside a guard. The body starts with
+ * context_begin and ends with context_end. */
 relayc_status context_call(relayc_context *context, void (*body)(void *context));
 void context_begin(relayc_context *context); /* makes context->call */
-void context_end(relayc_context *context);   /* keeps its diagnostics, and the status */
+void context_end(relayc_context *context);   /* stores diagnostics and status */
 
-/* options.c: forgets what was set; OPTION_COUNT: all. */
+/* options.c: drops the settings of an option; OPTION_COUNT: all. */
 void context_drop(relayc_context *context, enum option_id option);
 
-/* log.c: the events of a compilation, and a stream of text for --dump-after and the like. */
+/* log.c: events of a compilation, and a text stream for --dump-after and others. */
 struct driver_events log_events(relayc_context *context);
 FILE *log_open(relayc_context *context);
 void log_close(FILE *stream); /* NULL is fine */

@@ -33,7 +33,7 @@ static void unknown_option(struct ctx *ctx, const char *name)
     for (int i = 0; i < OPTION_COUNT; i++)
         if (is_taken((enum option_id)i))
             names[n++] = option_rows[i].name;
-    diag_error(ctx, DIAG_USAGE, NULL, "there is no option '%s' of compile that a library takes",
+    diag_error(ctx, DIAG_USAGE, NULL, "compile has no option '%s' for libraries",
                str_safe(&ctx->perm, name, 80));
     nearest = str_nearest(name, names, n);
     if (nearest)

@@ -88,7 +88,7 @@ static const Onnx__AttributeProto *ask(struct onnx_node *node, const char *name,
         return attr;
     refuse(
         node, name,
-        arena_printf(&node->ctx->perm, "is %s, wanted is %s", type_name(found), type_name(wanted)));
+        arena_printf(&node->ctx->perm, "is %s, expected %s", type_name(found), type_name(wanted)));
     return NULL;
 }
 
@@ -128,7 +128,7 @@ static bool list_fits(struct onnx_node *node, const char *attr, size_t n)
 {
     return n <= MAX_INTS ||
            refuse(node, attr,
-                  arena_printf(&node->ctx->perm, "has %zu elements, at most %d are taken", n,
+                  arena_printf(&node->ctx->perm, "has %zu elements, at most %d are supported", n,
                                MAX_INTS));
 }
 

@@ -44,7 +44,8 @@ static bool constant_attr(struct import *im, const Onnx__AttributeProto *attr,
             return true;
         }
     if (str_starts(attr->name, "value_string") || strcmp(attr->name, "sparse_value") == 0)
-        return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, origin, "the constant is of the kind %s",
+        return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, origin,
+                          "the constant has the unsupported kind %s",
                           str_safe(&im->ctx->perm, attr->name, 60));
     return diag_error(im->ctx, DIAG_ONNX_ATTRIBUTE, origin,
                       "attribute %s does not give the constant a value",
@@ -150,8 +151,7 @@ static bool import_if(struct import *im, struct scope *scope, const Onnx__NodePr
     }
     if (type_elements(&known.type) != 1)
         return diag_error(im->ctx, DIAG_SHAPE, origin,
-                          "the condition has the shape %s, wanted is one "
-                          "truth value",
+                          "the condition has the shape %s, expected one truth value",
                           shape_text(&im->ctx->perm, &known.type));
     return import_branch(im, scope, proto, origin, branches[tensor_at(&known, 0) != 0]->g);
 }

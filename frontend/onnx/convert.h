@@ -1,8 +1,8 @@
-/* convert.h - how a converter of one ONNX operator sees its node, and what it can ask.
+/* convert.h - API for converters, one per ONNX operator.
  *
  * convert.def has a row per operator: ONNX(domain, "Conv", first opset, last opset, convert_conv,
- * arg). A converter builds relay nodes and names the results; it never touches protobuf. Every
- * question below reports its own errors against the node; a converter just returns false. */
+ * arg). A converter builds relay_ir nodes and names the results; it never touches protobuf. Every
+ * function below reports its own errors against the node; a converter just returns false. */
 #ifndef FRONTEND_ONNX_CONVERT_H
 #define FRONTEND_ONNX_CONVERT_H
 
@@ -20,56 +20,55 @@ struct onnx_node {
     int64_t opset; /* of the node's domain */
     int arg;       /* from the row of convert.def (an enum op, usually) */
     int n_inputs, n_outputs;
-    struct value **inputs;     /* NULL = absent; inputs beyond the last present one are cut */
-    const char **output_names; /* "" = nobody wants this output */
+    struct value **inputs;     /* NULL = absent; absent inputs at the end are dropped */
+    const char **output_names; /* "" = unused output */
     struct value **outputs;    /* set by the converter, via onnx_output */
     const void *proto;         /* Onnx__NodeProto; for the functions below */
 };
 
 typedef bool onnx_converter(struct onnx_node *node);
 
-/* Attributes. A missing one gives the default; one of the wrong kind is an error and makes
- * node_ok false. Text is raw text of the model. */
+/* Attributes. A missing one gives the default; one of the wrong kind is an error, after which
+ * onnx_ok is false. Text is raw text of the model. */
 bool onnx_has(const struct onnx_node *node, const char *attr);
 int64_t onnx_int(struct onnx_node *node, const char *attr, int64_t missing);
 double onnx_real(struct onnx_node *node, const char *attr, double missing);
 const char *onnx_word(struct onnx_node *node, const char *attr, const char *missing);
-/* Lists longer than MAX_INTS are an error. n = 0 when missing. */
-/* Integers of any number: borrowed. */
+/* Lists; n = 0 if missing. More than MAX_INTS entries are an error, except for onnx_int_list, which
+ * borrows the integers. */
 bool onnx_int_list(struct onnx_node *node, const char *attr, const int64_t **at, int64_t *n);
 struct ints onnx_ints(struct onnx_node *node, const char *attr);
 struct reals onnx_reals(struct onnx_node *node, const char *attr);
-/* Words of a list of strings, joined by ','; "" when missing. */
+/* Strings of a list, joined by ','; "" if missing. */
 const char *onnx_words(struct onnx_node *node, const char *attr);
-/* A tensor attribute. False when missing (no error) or malformed (an error). */
+/* A tensor attribute. False if missing (no error) or malformed (an error). */
 bool onnx_tensor(struct onnx_node *node, const char *attr, struct tensor *out);
 
-/* Whether no question failed so far: ask before building. */
+/* True if no error was reported for this node; check before building. */
 bool onnx_ok(const struct onnx_node *node);
 
-/* An error about this node: UNSUPPORTED_FORM unless said otherwise. Returns false. */
+/* Reports UNSUPPORTED_FORM for this node. Returns false. */
 bool onnx_unsupported(struct onnx_node *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-struct value *onnx_input(struct onnx_node *node, int i); /* NULL when absent or beyond the end */
+struct value *onnx_input(struct onnx_node *node, int i); /* NULL if absent or past the end */
 
-/* The numbers of input i, which must be known at compile time (a constant, or computed from
- * constants and shapes only); an error naming the input otherwise (UNSUPPORTED_DYNAMIC). */
+/* Value of input i, which must be known at compile time (a constant, or computed from constants and
+ * shapes only); else an error that names the input (UNSUPPORTED_DYNAMIC). */
 bool onnx_constant(struct onnx_node *node, int i, struct tensor *out);
 bool onnx_constant_ints(struct onnx_node *node, int i,
                         struct ints *out);                           /* rank 0 or 1, <= MAX_INTS */
 bool onnx_constant_real(struct onnx_node *node, int i, double *out); /* one element */
 
-/* Whether the converter may make a constant of n elements: within the limits on them, else an error
- * (base/limit.h). To be asked before it is allocated. */
+/* True if a constant of n elements is within the limits (base/limit.h), else an error. Call before
+ * allocating it. */
 bool onnx_granted(struct onnx_node *node, enum dtype dtype, double n);
 
-/* Builds an intermediate value (named after output 0 of the ONNX node and the suffix), or, with an
- * empty suffix, the value that becomes output 0. Inputs are given as an array. NULL after an error.
- */
+/* Builds an intermediate value (named after output 0 of the ONNX node and the suffix), or the value
+ * that becomes output 0 if the suffix is empty. NULL after an error. */
 struct value *onnx_build(struct onnx_node *node, enum op op, const union attrs *attrs,
                          const char *suffix, int n_inputs, struct value *const *inputs);
-/* The same for one and two operands. */
+/* onnx_build with one and two operands. */
 struct value *onnx_build1(struct onnx_node *node, enum op op, const union attrs *attrs,
                           const char *suffix, struct value *x);
 struct value *onnx_build2(struct onnx_node *node, enum op op, const union attrs *attrs,
@@ -79,11 +78,12 @@ struct value *onnx_build2(struct onnx_node *node, enum op op, const union attrs 
 struct value *onnx_scalar(struct onnx_node *node, enum dtype dtype, double number,
                           const char *suffix);
 struct value *onnx_from_tensor(struct onnx_node *node, const struct tensor *tensor,
-                               const char *suffix); /* the payload is copied unless the model's */
+                               const char *suffix); /* copies the payload unless it is the
+                                                       model's */
 struct value *onnx_from_ints(struct onnx_node *node, const int64_t *at, int64_t n,
                              const char *suffix); /* i64, rank 1 */
 
-/* Says that output i is `value` (true), or passes on a NULL (false). */
+/* Sets output i to `value`; false if it is NULL. */
 bool onnx_output(struct onnx_node *node, int i, struct value *value);
 
 #endif

@@ -2,10 +2,10 @@
  * passes and kernels know.
  *
  * method   operator set 25 with the errata of onnx 1.19 to 1.23, for every set that has it: heads
- * of three-dimensional inputs lie side by side (batch, sequence, heads, size), a head of keys and
- * values serves neighbouring heads of queries, the soft cap comes before the bias, and a query that
- * may attend no key gets zeros. onnx 1.18 has its tests otherwise; ONNX Runtime 1.23 and newer does
- * as here.
+ *          of three-dimensional inputs lie side by side (batch, sequence, heads, size), a head of
+ *          keys and values serves neighbouring heads of queries, the soft cap comes before the
+ *          bias, and a query that may attend no key gets zeros. onnx 1.18 has its tests otherwise;
+ *          ONNX Runtime 1.23 and newer does as here.
  *
  * What may be attended is a sum of biases of 0 and -inf: known ones (causal, windows) are
  * constants. */
@@ -46,8 +46,7 @@ static struct value *split_heads(struct onnx_node *node, struct value *x, int64_
     return transpose_to(node, x, &axes, suffix);
 }
 
-/* --- what may be attended -----------------------------------------------------------------------
- */
+/* --- what may be attended --------------------------------------------------------------------- */
 
 static void add_bias(struct attention *a, struct value *bias)
 {
@@ -181,8 +180,7 @@ static bool find_bias(struct attention *a)
     return !a->failed && onnx_ok(a->node);
 }
 
-/* --- products -----------------------------------------------------------------------------------
- */
+/* --- products --------------------------------------------------------------------------------- */
 
 /* Heads of keys and values beside the heads of queries that they serve, so that products repeat
  * them. */
@@ -266,7 +264,7 @@ static struct value *softmax(struct attention *a, struct value *x)
         precision =
             wanted > 0 && wanted <= INT32_MAX ? dtype_from_onnx((int32_t)wanted) : DTYPE_NONE;
     if (!dtype_is_float(precision)) {
-        bad_attribute(node, "attribute softmax_precision is %lld, wanted a type of floats",
+        bad_attribute(node, "attribute softmax_precision is %lld, wanted a floating-point type",
                       (long long)wanted);
         return NULL;
     }
@@ -318,8 +316,7 @@ static bool attend(struct attention *a, struct value *q, struct value *k, struct
                                               y->type.dim[2] * y->type.dim[3] }));
 }
 
-/* --- the operator -------------------------------------------------------------------------------
- */
+/* --- the operator ----------------------------------------------------------------------------- */
 
 static bool check_heads(struct attention *a)
 {

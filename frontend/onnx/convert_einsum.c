@@ -1,7 +1,7 @@
 /* convert_einsum.c - Einsum as sums, transposes, reshapes and one matmul per pair of operands.
  *
  * method   1. parse the equation into labels per dim; an ellipsis becomes labels of its own,
- * counted from the right
+ *             counted from the right
  *          2. per operand: repeated labels become a diagonal
  *          3. fold the operands from the left: labels of both that nobody needs any more are
  *             contracted by matmul, the others are batches or free dims
@@ -143,7 +143,7 @@ static bool parse(struct einsum *e)
         struct term *term = &e->terms[e->n_terms];
 
         if (!comma != (e->n_terms + 1 == node->n_inputs))
-            return bad_equation(node, "it speaks of more or fewer operands than there are");
+            return bad_equation(node, "it has more or fewer operands than the node");
         term->value = onnx_input(node, e->n_terms);
         if (!parse_term(node, at, stop, term->value->type.rank, 0, term))
             return false;

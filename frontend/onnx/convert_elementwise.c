@@ -152,7 +152,7 @@ bool convert_mean(struct onnx_node *node)
     return onnx_output(node, 0, apply2(node, OP_DIVIDE, "", y, n));
 }
 
-/* --- Clip ---------------------------------------------------------------------------------------
+/* --- Clip -------------------------------------------------------------------------------------
  * A bound is a number of opset 6's attributes, or an input that may be absent. */
 struct bound {
     bool given;
@@ -281,7 +281,7 @@ bool convert_dropout(struct onnx_node *node)
     if (node->opset >= 12 && onnx_input(node, 2) && !onnx_constant_real(node, 2, &training))
         return false;
     if (training != 0) {
-        onnx_unsupported(node, "training_mode asks for training");
+        onnx_unsupported(node, "training_mode is for training");
         diag_help(node->ctx, "export the model for inference");
         return false;
     }

@@ -52,7 +52,8 @@ bool convert_constant_of_shape(struct onnx_node *node)
                              shape_text(&node->ctx->perm, &number.type));
     for (int i = 0; i < attrs.shape.shape.n; i++)
         if (attrs.shape.shape.at[i] < 0)
-            return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the shape has %lld in place %d",
+            return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                              "the shape has %lld at position %d",
                               (long long)attrs.shape.shape.at[i], i);
     number.type.rank = 0;
     scalar = onnx_from_tensor(node, &number, "number");

@@ -1,7 +1,7 @@
-/* convert_helpers.h - what the converters of several families share, beyond convert.h.
+/* convert_helpers.h - helpers for several converter families, beyond convert.h.
  *
- * Every check below records its own error against the node and returns false (or NULL, or -1). A
- * NULL operand means that an earlier step failed: builders pass it on. */
+ * Checks record their error against the node and return false (or NULL, or -1). A NULL operand
+ * means that an earlier step failed: builders return NULL for it. */
 #ifndef FRONTEND_ONNX_CONVERT_HELPERS_H
 #define FRONTEND_ONNX_CONVERT_HELPERS_H
 
@@ -12,7 +12,7 @@
 #include "frontend/onnx/convert.def"
 #undef ONNX
 
-/* --- what the node has --------------------------------------------------------------------------
+/* --- what the node has ------------------------------------------------------------------------
  * Between `least` and `most` inputs (-1 = any number), of which the first `least` are present. */
 bool onnx_check_inputs(struct onnx_node *node, int least, int most);
 
@@ -25,32 +25,33 @@ bool onnx_check_rank(struct onnx_node *node, int i, int least, int most);
 bool bad_attribute(struct onnx_node *node, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether somebody wants output i. */
+/* True if output i is used. */
 bool wants_output(const struct onnx_node *node, int i);
 
-/* --- axes ---------------------------------------------------------------------------------------
+/* --- axes -------------------------------------------------------------------------------------
  * An axis in -rank .. rank-1 made non-negative; -1 after an error. */
 int normal_axis(struct onnx_node *node, int64_t axis, int rank);
 int normal_axis_attr(struct onnx_node *node, int64_t missing, int rank); /* of attribute "axis" */
 
-/* All of them, sorted; twice the same is an error. */
+/* Normalises and sorts axes; duplicates are an error. */
 bool normal_axes(struct onnx_node *node, struct ints *axes, int rank);
 
-/* A list that older opsets give as attribute `attr` and newer ones as input `input` (which must be
- * known at compile time). *given says whether it is there at all. */
+/* A list given as attribute `attr` in older opsets and as input `input` (known at compile time) in
+ * newer ones. *given: it is present. */
 bool list_of(struct onnx_node *node, const char *attr, int input, struct ints *out, bool *given);
 
-/* --- building blocks ----------------------------------------------------------------------------
- * Shapes as lists; false when a tensor has more dims than we take. */
+/* --- building blocks --------------------------------------------------------------------------
+ * Shapes as lists. */
 struct ints ints_of_shape(const struct type *type);
 
 struct value *apply1(struct onnx_node *node, enum op op, const char *suffix, struct value *x);
 struct value *apply2(struct onnx_node *node, enum op op, const char *suffix, struct value *a,
                      struct value *b);
 struct value *cast_to(struct onnx_node *node, struct value *x, enum dtype dtype,
-                      const char *suffix); /* x itself when it has the type already */
+                      const char *suffix); /* x itself if it has the type */
 struct value *reshape_to(struct onnx_node *node, struct value *x, const struct ints *shape,
-                         const char *suffix); /* x itself when it has the shape, unless suffix "" */
+                         const char *suffix); /* x itself if it has the shape, unless suffix is
+                                                 "" */
 struct value *transpose_to(struct onnx_node *node, struct value *x, const struct ints *axes,
                            const char *suffix);
 struct value *concat_with(struct onnx_node *node, int axis, struct value *a, struct value *b,
@@ -60,23 +61,23 @@ struct value *reduce_with(struct onnx_node *node, enum op op, struct value *x,
 /* A scalar operand of x's type. */
 struct value *scalar_like(struct onnx_node *node, const struct value *x, double number,
                           const char *suffix);
-/* The scalar `number` in every element of `shape`. */
+/* A tensor of this shape filled with `number`. */
 struct value *full_of(struct onnx_node *node, enum dtype dtype, double number,
                       const struct ints *shape, const char *suffix);
 
-/* A relay node with all its outputs named after the ONNX node's outputs; NULL after an error. */
+/* A node whose outputs are named after the ONNX node's outputs; NULL after an error. */
 struct node *build_node(struct onnx_node *node, enum op op, const union attrs *attrs, int n_inputs,
                         struct value *const *inputs, int n_outputs);
 
-/* build_node, whose outputs become the ONNX node's outputs. */
+/* build_node, and its outputs become the ONNX node's outputs. */
 bool output_node(struct onnx_node *node, enum op op, const union attrs *attrs, int n_inputs,
                  struct value *const *inputs, int n_outputs);
 
-/* Whether the value is a constant or computed from constants only (so that folding will make it
- * one); looks a few nodes back. */
+/* True if the value is constant or computed from constants only (folding will make it one); looks a
+ * few nodes back. */
 bool is_static(const struct value *value);
 
-/* --- windows ------------------------------------------------------------------------------------
+/* --- windows ----------------------------------------------------------------------------------
  * Kernel extent, steps and padding of a convolution or pool over 1 to 3 spatial dims. */
 enum { MAX_SPATIAL = 3 };
 
@@ -90,13 +91,13 @@ struct onnx_window {
  * (the weights'; the attribute kernel_shape must agree) or, when NULL, from the attribute. */
 bool window_read(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out);
 
-/* As window_read, without padding (all 0), for who computes that otherwise. */
+/* window_read without padding (all 0), for callers that compute it otherwise. */
 bool window_read_steps(struct onnx_node *node, const struct ints *kernel, struct onnx_window *out);
 
-/* Splits a total of padding as auto_pad says: the odd one goes to the end for SAME_UPPER. */
+/* Splits a padding total as auto_pad asks: an odd element goes to the end for SAME_UPPER. */
 void window_split_padding(struct onnx_window *window, int i, int64_t total, bool more_at_end);
 
-/* "NCHW" and the like for n spatial dims: prefix + "DHW"'s last n letters. */
+/* Layout word for n spatial dims: prefix and the last n letters of "DHW". */
 const char *window_layout(int n, bool kernel, bool transposed);
 
 #endif

@@ -61,7 +61,7 @@ bool convert_max_pool(struct onnx_node *node)
                              (long long)attrs.pool.storage_order);
     if (wants_output(node, 1))
         return output_node(node, OP_MAX_POOL_INDICES, &attrs, 1, &x, 2);
-    attrs.pool.storage_order = 0; /* says nothing about the maxima themselves */
+    attrs.pool.storage_order = 0; /* does not affect the maxima */
     return onnx_output(node, 0, onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs, "", x));
 }
 

@@ -1,5 +1,5 @@
-/* convert_product.h - operands of matrix products, for floats (convert_dense.c) and for quantised
- * numbers (convert_qlinear.c). */
+/* convert_product.h - operands of matrix products, for floats (convert_dense.c) and quantised
+ * values (convert_qlinear.c). */
 #ifndef FRONTEND_ONNX_CONVERT_PRODUCT_H
 #define FRONTEND_ONNX_CONVERT_PRODUCT_H
 
@@ -8,10 +8,10 @@
 /* A matrix transposed. */
 struct value *turned(struct onnx_node *node, struct value *matrix);
 
-/* a[n] becomes [1, n], b[n] becomes [n, 1]; other operands stay. */
+/* Reshapes a vector to [1, n] if is_row, else to [n, 1]; other operands are unchanged. */
 struct value *as_matrix(struct onnx_node *node, struct value *x, bool is_row);
 
-/* The shape of y without the extent-1 dims that as_matrix put in. */
+/* Shape of y without the dims that as_matrix added. */
 struct ints product_shape(const struct type *y, bool drop_row, bool drop_column);
 
 #endif

@@ -22,7 +22,7 @@ struct value *scale_input(struct onnx_node *node, int i)
     tensor = value_tensor(scale);
     for (int64_t k = 0; k < type_elements(&tensor.type); k++)
         if (!(tensor_at(&tensor, k) > 0) || isinf(tensor_at(&tensor, k))) {
-            onnx_unsupported(node, "input %d is a scale of %g, wanted is a positive number", i,
+            onnx_unsupported(node, "input %d is a scale of %g, expected a positive number", i,
                              tensor_at(&tensor, k));
             return NULL;
         }
@@ -149,7 +149,8 @@ static bool read_real_type(struct onnx_node *node, enum dtype *dtype)
     *dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;
     if (dtype_is_float(*dtype))
         return true;
-    return bad_attribute(node, "attribute output_dtype is %lld, which is no floating-point type",
+    return bad_attribute(node,
+                         "attribute output_dtype is %lld, which is not an floating-point type",
                          (long long)code);
 }
 

@@ -27,11 +27,11 @@ bool has_blocks(struct onnx_node *node)
 
 static bool bad_shape(struct onnx_node *node, int input)
 {
-    return diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                      "input %d has shape %s, which is no number for each block of an input of "
-                      "shape %s",
-                      input, shape_text(&node->ctx->perm, &onnx_input(node, input)->type),
-                      shape_text(&node->ctx->perm, &onnx_input(node, 0)->type));
+    return diag_error(
+        node->ctx, DIAG_SHAPE, node->origin,
+        "input %d has shape %s, which is not a number for each block of an input of shape %s",
+        input, shape_text(&node->ctx->perm, &onnx_input(node, input)->type),
+        shape_text(&node->ctx->perm, &onnx_input(node, 0)->type));
 }
 
 static bool read_blocks(struct onnx_node *node, struct blocks *out)
@@ -102,12 +102,13 @@ static struct value *zeros_of(struct onnx_node *node, const struct blocks *block
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* Constants whose blocks a type can tell: codes, scales and zero points as [rows, length]. */
+/* Constants whose blocks a type can tell: quantised values, scales and zero points as [rows,
+ * length]. */
 struct kept {
     bool turned; /* the matrix is kept as its transpose */
     int64_t rows, len, n_blocks;
-    struct type type; /* of the codes, signed */
-    int32_t shift;    /* of unsigned codes and their zero points */
+    struct type type; /* of the quantised values, signed */
+    int32_t shift;    /* of unsigned quantised values and their zero points */
     int32_t least, greatest;
 };
 
@@ -201,7 +202,8 @@ static void keep_scales(struct onnx_node *node, const struct kept *kept, float *
         }
 }
 
-/* Codes with their zero points subtracted where they then still are codes: of all, or of none. */
+/* Quantised values with their zero points subtracted where they then still are quantised values: of
+ * all, or of none. */
 static void keep_codes(struct onnx_node *node, const struct kept *kept, int64_t block,
                        float *scales, int32_t *zeros, bool subtract, bool *fits, char *codes)
 {
@@ -282,7 +284,7 @@ static bool check_zero_type(struct onnx_node *node)
 
     return !zero || zero->type.dtype == x->type.dtype ||
            diag_error(node->ctx, DIAG_TYPE, node->origin,
-                      "input 2 is a zero point of type %s, wanted is %s, which input 0 has",
+                      "input 2 is a zero point of type %s, expected %s, which input 0 has",
                       dtype_name(zero->type.dtype), dtype_name(x->type.dtype));
 }
 
@@ -314,7 +316,7 @@ bool dequantize_blocks(struct onnx_node *node, enum dtype dtype)
     return onnx_output(node, 0, cast_to(node, x, dtype, ""));
 }
 
-/* To small floats, whose zero points are 0. */
+/* To narrow floats, whose zero points are 0. */
 static struct value *encode(struct onnx_node *node, struct value *x, enum dtype dtype)
 {
     const union attrs attrs = { .cast = { .dtype = dtype,

@@ -158,7 +158,7 @@ static bool check_shapes(struct onnx_node *node, const struct rnn_kind *kind,
     return check_shape(node, 7, &(struct ints){ 2, { directions, 3 * hidden } }, "P") && ok;
 }
 
-/* Lengths that are all the whole sequence say nothing. */
+/* Lengths that are all the whole sequence have no effect. */
 static struct value *sequence_lengths(struct onnx_node *node, int64_t steps)
 {
     struct value *lengths = onnx_input(node, 4);

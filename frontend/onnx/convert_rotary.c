@@ -123,7 +123,7 @@ bool convert_rotary_embedding(struct onnx_node *node)
     if (r.turned == 0)
         r.turned = y->type.dim[3];
     if (r.turned < 2 || r.turned % 2 != 0 || r.turned > y->type.dim[3])
-        return bad_attribute(node, "%lld numbers of %lld are turned, wanted an even number of them",
+        return bad_attribute(node, "%lld values of %lld are rotated, wanted an even number",
                              (long long)r.turned, (long long)y->type.dim[3]);
     return onnx_output(node, 0, reshape_to(node, turn(&r, y), &shape, ""));
 }

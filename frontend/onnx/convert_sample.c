@@ -1,4 +1,4 @@
-/* convert_sample.c - elements at computed places: GridSample, AffineGrid, RoiAlign, Col2Im. */
+/* convert_sample.c - elements at computed coordinates: GridSample, AffineGrid, RoiAlign, Col2Im. */
 #include <string.h>
 
 #include "frontend/onnx/convert_helpers.h"
@@ -50,10 +50,10 @@ bool convert_grid_sample(struct onnx_node *node)
                                    onnx_input(node, 1)));
 }
 
-/* --- AffineGrid ------------------------------------------------------------------------- */
+/* --- AffineGrid ------------------------------------------------------------------------------- */
 
-/* The places of an undistorted image in homogeneous coordinates, [points, n + 1]: the last spatial
- * dim first, from -1 to 1, then a 1. */
+/* The coordinates of an undistorted image in homogeneous coordinates, [points, n + 1]: the last
+ * spatial dim first, from -1 to 1, then a 1. */
 static struct value *base_grid(struct onnx_node *node, enum dtype dtype, const struct ints *extents,
                                bool align_corners)
 {
@@ -88,7 +88,7 @@ static struct value *base_grid(struct onnx_node *node, enum dtype dtype, const s
 }
 
 /* Output [batch, spatial..., n] for theta [batch, n, n + 1] and the size (batch, channels,
- * spatial...): one product with constant places. */
+ * spatial...): one product with constant coordinates. */
 bool convert_affine_grid(struct onnx_node *node)
 {
     const union attrs by_rows = { .matmul = { .transpose_b = true } };
@@ -112,9 +112,8 @@ bool convert_affine_grid(struct onnx_node *node)
         if (extents.at[i] < 1 || __builtin_mul_overflow(points, extents.at[i], &points) ||
             points > MOST_ELEMENTS)
             return diag_error(node->ctx, DIAG_TOO_BIG, node->origin,
-                              "the grid has %lld places in "
-                              "dimension %d",
-                              (long long)extents.at[i], i);
+                              "the grid has %lld points in dimension %d", (long long)extents.at[i],
+                              i);
     y = base_grid(node, theta->type.dtype, &extents, align_corners);
     y = onnx_build2(node, OP_MATMUL, &by_rows, "places", y, theta);
     shape = (struct ints){ .n = 1, .at = { size.at[0] } };
@@ -124,7 +123,7 @@ bool convert_affine_grid(struct onnx_node *node)
     return onnx_output(node, 0, reshape_to(node, y, &shape, ""));
 }
 
-/* --- RoiAlign ------------------------------------------------------------------------- */
+/* --- RoiAlign --------------------------------------------------------------------------------- */
 bool convert_roi_align(struct onnx_node *node)
 {
     static const struct word modes[] = { { "avg", "avg" }, { "max", "max" }, { NULL, NULL } };
@@ -153,7 +152,7 @@ bool convert_roi_align(struct onnx_node *node)
     return onnx_output(node, 0, onnx_build(node, OP_ROI_ALIGN, &attrs, "", 3, inputs));
 }
 
-/* --- Col2Im ------------------------------------------------------------------------- */
+/* --- Col2Im ----------------------------------------------------------------------------------- */
 
 /* Each column element goes to its place in the window: a transposed convolution per channel whose
  * weights, [channels * window, 1, window...], hold a single 1 each. */

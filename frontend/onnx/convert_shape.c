@@ -15,8 +15,8 @@ static bool resolve_rest(struct onnx_node *node, const struct type *x, struct in
             rest = i;
         else if (shape->at[i] < 0)
             return diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                              "the new shape has %lld in place %d; one -1 is allowed, all others "
-                              "must be 0 or more",
+                              "the new shape has %lld at position %d; one -1 is allowed, all "
+                              "others must be 0 or more",
                               (long long)shape->at[i], i);
         else if (__builtin_mul_overflow(known, shape->at[i], &known))
             return diag_error(node->ctx, DIAG_TOO_BIG, node->origin, "the new shape overflows");
@@ -207,7 +207,7 @@ static bool read_pieces(struct onnx_node *node, int64_t extent, struct pieces *p
         return false;
     if (!dtype_is_integer(tensor.type.dtype) || tensor.type.rank > 1)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                          "input 1 is %s, wanted is a list of integers",
+                          "input 1 is %s, expected a list of integers",
                           type_text(&node->ctx->perm, &tensor.type));
     pieces->n = type_elements(&tensor.type);
     pieces->sizes = sizes = arena_array(&node->ctx->scratch, int64_t, pieces->n);

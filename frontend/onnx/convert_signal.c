@@ -40,9 +40,8 @@ static bool whole_number(struct onnx_node *node, int i, int64_t least, int64_t m
     return true;
 }
 
-/* --- windows ------------------------------------------------------------------------------------
- * w[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size (periodic) or one less (symmetric).
- */
+/* --- windows ----------------------------------------------------------------------------------
+ * w[i] = a - b cos(2 pi i / n) + c cos(4 pi i / n), n the size (periodic) or one less (symmetric). */
 static bool cosine_window(struct onnx_node *node, double a, double b, double c)
 {
     bool periodic = onnx_int(node, "periodic", 1) != 0;
@@ -78,7 +77,7 @@ bool convert_blackman_window(struct onnx_node *node)
     return cosine_window(node, 0.42, 0.5, 0.08);
 }
 
-/* --- mel weights --------------------------------------------------------------------------------
+/* --- mel weights ------------------------------------------------------------------------------
  * Triangles over the bins of a spectrogram; corner k of n + 2 lies at an equal step on the mel
  * scale, rounded down to a bin. */
 struct mel {
@@ -221,7 +220,7 @@ static bool read_dft(struct onnx_node *node, const struct type *x, int axis, str
     if (onesided && dft->inverse)
         return onnx_unsupported(node, "a one-sided inverse transform");
     if (dft->length < 1)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "there is nothing to transform");
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the signal is empty");
     dft->n_in = x->dim[axis] < dft->length ? x->dim[axis] : dft->length;
     dft->n_out = onesided ? dft->length / 2 + 1 : dft->length;
     return true;

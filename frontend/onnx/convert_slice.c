@@ -171,7 +171,7 @@ bool convert_center_crop_pad(struct onnx_node *node)
         if (axis < 0)
             return false;
         if (shape.at[i] < 0 || shape.at[i] > INT32_MAX)
-            return diag_error(node->ctx, DIAG_SHAPE, node->origin, "an extent of %lld is wanted",
+            return diag_error(node->ctx, DIAG_SHAPE, node->origin, "the extent %lld is negative",
                               (long long)shape.at[i]);
         more = shape.at[i] - x->type.dim[axis];
         attrs.pad.pad_before.at[axis] = more / 2;

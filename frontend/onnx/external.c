@@ -120,7 +120,7 @@ bool external_bytes(struct tensor_reader *reader, const struct origin *origin,
     }
     if (*offset > file->mapping.size || length > file->mapping.size - *offset)
         return refuse(reader, origin, proto, location.path,
-                      arena_printf(arena, "%zu bytes at %zu are wanted, the file has %zu", length,
+                      arena_printf(arena, "needs %zu bytes at %zu, the file has %zu", length,
                                    *offset, file->mapping.size));
     if (length != wanted)
         return refuse(reader, origin, proto, location.path,

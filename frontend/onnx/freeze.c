@@ -28,7 +28,7 @@ static bool store(struct import *im, const struct frozen_input *frozen, enum dty
     if (dtype_is_float(dtype) || dtype_load(dtype, data, at) == number)
         return true;
     return refuse(im, frozen,
-                  arena_printf(&im->ctx->perm, "%.17g is no number of %s, which the input has",
+                  arena_printf(&im->ctx->perm, "%.17g is not representable in the input's type %s",
                                number, dtype_name(dtype)));
 }
 
@@ -40,10 +40,10 @@ struct value *import_freeze(struct import *im, const struct frozen_input *frozen
 
     if (frozen->n != 1 && frozen->n != n) {
         refuse(im, frozen,
-               arena_printf(&im->ctx->perm,
-                            "%d numbers are given, the input has the shape %s: one for each "
-                            "element is wanted, or one for all",
-                            frozen->n, shape_text(&im->ctx->perm, type)));
+               arena_printf(
+                   &im->ctx->perm,
+                   "found %d values, expected one for each element of shape %s, or one for all",
+                   frozen->n, shape_text(&im->ctx->perm, type)));
         return NULL;
     }
     data = constant_alloc(im->module->main, type);
@@ -74,7 +74,7 @@ void import_help_freeze(struct import *im, const struct value *value)
     const char *quote = input && !import_is_plain(input->name) ? "'" : "";
 
     if (input)
-        diag_help(im->ctx, "--freeze %s%s=NUMBER%s%s, if this input is always the same", quote,
+        diag_help(im->ctx, "--freeze %s%s=NUMBER%s%s, if this input is constant", quote,
                   str_safe(&im->ctx->perm, input->name, 120),
                   type_elements(&input->type) == 1 ? "" : ",NUMBER,...", quote);
 }

@@ -181,8 +181,8 @@ static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProt
     if (row->convert(&node) && onnx_ok(&node))
         return bind_outputs(im, scope, &node);
     if (im->ctx->diags.n_errors == 0)
-        diag_error(im->ctx, DIAG_INTERNAL, origin, "the conversion of %s failed without a reason",
-                   row->name);
+        diag_error(im->ctx, DIAG_INTERNAL, origin,
+                   "the conversion of %s failed without a diagnostic", row->name);
     assert(im->ctx->diags.n_errors >= n_errors);
     (void)n_errors;
     return false;

@@ -58,7 +58,7 @@ static bool check_opset(struct import *im)
     if (opset < 0 && !uses_default_domain(im->model->graph))
         return true;
     if (opset < 0)
-        diag_error(im->ctx, DIAG_ONNX_FORMAT, NULL, "the model does not say its operator set");
+        diag_error(im->ctx, DIAG_ONNX_FORMAT, NULL, "the model declares no operator set");
     else
         diag_error(im->ctx, DIAG_UNSUPPORTED_FORM, NULL,
                    "the model uses operator set %lld, %d to %d are supported", (long long)opset,

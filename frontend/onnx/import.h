@@ -1,4 +1,4 @@
-/* import.h - from an ONNX file to a module. */
+/* import.h - imports an ONNX model as a module. */
 #ifndef FRONTEND_ONNX_IMPORT_H
 #define FRONTEND_ONNX_IMPORT_H
 
@@ -6,15 +6,15 @@
 #include "relay_ir/ir.h"
 
 struct shape_binding {
-    const char *name; /* of a graph input, or of a symbolic dimension */
+    const char *name; /* graph input, or symbolic dimension */
     int rank;         /* 1 for a symbolic dimension */
     int64_t dim[MAX_RANK];
 };
 
-/* An input of the graph that is always the same, and no parameter then. */
+/* A graph input with a fixed value, which becomes a constant (--freeze). */
 struct frozen_input {
     const char *name;
-    int n; /* 1: all elements have this number; else as many as there are elements, row by row */
+    int n; /* 1: value of all elements; else the number of elements, row-major */
     const double *numbers;
 };
 
@@ -26,19 +26,18 @@ struct import_options {
     const char *external_data_dir; /* NULL = the model's folder */
 };
 
-/* Reads the model: opset 7 to 28, domains "" / "ai.onnx" and what convert.def lists. Payloads stay
- * in the mapped file where their alignment allows it (module->source holds the mapping). Checks the
- * wire format before anything is unpacked (depth, counts, sizes; trust.md sections 0 and 1).
- * All problems are reported, not only the first; NULL after errors. */
+/* Imports the model: opset 7 to 28, domains "" / "ai.onnx" and those in convert.def. Payloads stay
+ * in the mapped file if aligned (module->source holds the mapping). The wire format is checked
+ * before unpacking (depth, counts, sizes). All problems are reported; NULL after errors. */
 struct module *onnx_import(struct ctx *ctx, const char *path, const struct import_options *options);
 
-/* The same from memory (fuzzing, tests); external data is refused when dir is NULL. `bytes` must
- * outlive the module. */
+/* onnx_import from memory (fuzzing, tests). `bytes` must outlive the module; external data is
+ * refused if dir is NULL. */
 struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,
                                  const struct import_options *options);
 
-/* The same from a file that has been mapped already, which the module takes over (also when NULL is
- * returned). External data lies in `dir` unless the options say otherwise. */
+/* onnx_import from a mapped file, which the module takes over (also if NULL is returned). External
+ * data is in `dir` unless the options name a folder. */
 struct module *onnx_import_mapping(struct ctx *ctx, const struct mapping *file, const char *dir,
                                    const struct import_options *options);
 
@@ -47,7 +46,7 @@ struct onnx_operator {
     int first_opset, last_opset; /* of the domain */
 };
 
-/* All operators that a model may use; *n rows, in no useful order. */
+/* All supported operators, unordered; *n rows. */
 const struct onnx_operator *onnx_operators(int *n);
 
 #endif

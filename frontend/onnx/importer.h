@@ -1,7 +1,7 @@
 /* importer.h - the importer's state, shared by its files: import.c (the model), inputs.c
  * (parameters and their shapes), freeze.c (inputs that are constants), graph.c (names,
  * initialisers, nodes), sort.c (order), control.c and loops.c (nodes that are not operators),
- * attribute.c and question.c (what convert.h offers). Not for converters. */
+ * attribute.c and question.c (implementation of convert.h). Not for converters. */
 #ifndef FRONTEND_ONNX_IMPORTER_H
 #define FRONTEND_ONNX_IMPORTER_H
 
@@ -13,143 +13,142 @@
 enum {
     IMPORT_FIRST_OPSET = 7,
     IMPORT_LAST_OPSET = 28,
-    IMPORT_MAX_ATTRIBUTES = 256, /* of one node */
-    IMPORT_MAX_ERRORS = 5000,    /* then the import gives up: it has said enough */
-    IMPORT_MAX_DEPTH = 64,       /* branches and function calls inside each other */
-    IMPORT_MAX_FOLD = 1 << 16    /* elements of a tensor that is computed at compile time */
+    IMPORT_MAX_ATTRIBUTES = 256, /* per node */
+    IMPORT_MAX_ERRORS = 5000,    /* the import stops after these */
+    IMPORT_MAX_DEPTH = 64,       /* nesting of branches and function calls */
+    IMPORT_MAX_FOLD = 1 << 16    /* elements of a tensor computed at compile time */
 };
 
-/* A call of a function that the model defines. */
+/* A call of a model-defined function. */
 struct call {
     const Onnx__NodeProto *node; /* with its attributes resolved */
     const Onnx__FunctionProto *function;
     const struct call *outer;
 };
 
-/* The names that nodes may read: those of one graph, and behind them those of the graph around it.
- * A function's body sees no names but its own. */
+/* Names visible to nodes: those of one graph, then those of the enclosing graph. A function's body
+ * sees only its own. */
 struct scope {
     const struct scope *parent;
-    struct map names; /* -> struct value; see the two special ones in struct import */
+    struct map names; /* -> struct value, or &import.failed, &import.absent */
     size_t n_opsets;
     Onnx__OperatorSetIdProto *const *opsets;
     const struct call *call; /* the innermost; NULL outside functions */
-    long node_index;         /* origin of the nodes; -1 = the main graph, which numbers its own */
+    long node_index;         /* origin of nodes; -1 = main graph, which numbers its own */
 };
 
 struct import {
     struct ctx *ctx;
     struct module *module;
-    struct arena arena; /* protobuf and everything else that dies with the import */
+    struct arena arena; /* protobuf and other data of the import */
     struct tensor_reader reader;
     const Onnx__ModelProto *model;
     const struct import_options *options; /* never NULL */
-    struct map functions; /* that the model defines: function_key -> Onnx__FunctionProto */
-    struct map computed;  /* value name -> struct computed: what onnx_constant found out */
-    struct value failed;  /* stands for a name that has a definition without a value */
-    struct value absent;  /* stands for an optional input of a function that the call leaves out */
-    bool is_over;         /* a limit has been reported: nothing is converted any more */
-    bool question_failed; /* whether a question of the current converter failed */
+    struct map functions;                 /* model-defined: function_key -> Onnx__FunctionProto */
+    struct map computed;  /* value name -> struct computed: cache of onnx_constant */
+    struct value failed;  /* marks names whose definition failed */
+    struct value absent;  /* marks optional function inputs that a call omits */
+    bool is_over;         /* a limit was reported: no further conversion */
+    bool question_failed; /* a convert.h function failed in the current converter */
     int depth;
-    int64_t n_nodes, n_operands; /* conversions, of functions' bodies too: calls can multiply */
+    int64_t n_nodes, n_operands; /* conversions, including function bodies, which calls multiply */
 };
 
-/* False when so many errors are recorded that more would not help. */
+/* False once IMPORT_MAX_ERRORS errors are recorded. */
 bool import_goes_on(const struct import *im);
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 
-/* The value; &im->failed when its definition failed (which has been reported); &im->absent; NULL
- * when no such name exists. */
+/* The value; &im->failed if its definition failed (reported); &im->absent; NULL if unknown. */
 struct value *scope_find(const struct scope *scope, const char *name);
 void scope_bind(struct import *im, struct scope *scope, const char *name, struct value *value);
 
-/* Makes constants of the initialisers. */
+/* Makes constants from the initialisers. */
 void import_initializers(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
-/* Converts the nodes in an order in which each comes after what it reads. All errors are reported;
- * names whose node failed are bound to im->failed. */
+/* Converts the nodes in topological order. All errors are reported; outputs of failed nodes are
+ * bound to im->failed. */
 void import_nodes(struct import *im, struct scope *scope, size_t n, Onnx__NodeProto *const *nodes);
 
-/* Whether the graph so far is within the limits on nodes, operands and constants; an error, once,
- * where it is not. */
+/* True if the graph so far is within the limits on nodes, operands and constants; else an error,
+ * once. */
 bool import_within_limits(struct import *im, const struct origin *origin);
 
-/* Looks up what the node reads. False when a name is unknown (reported) or failed (silent). */
+/* Looks up the node's inputs. False if a name is unknown (reported) or failed (silent). */
 bool import_operands(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto,
                      const struct origin *origin, struct value **inputs);
 
-/* "ai.onnx" is another spelling of the default domain "". */
+/* Canonical domain: "" for "ai.onnx". */
 const char *domain_canonical(const char *domain);
 
-/* The version of the operator set that the scope uses; -1 = it declares none. */
+/* Opset version of a domain in the scope; -1 = not declared. */
 int64_t scope_opset(const struct scope *scope, const char *domain);
 
 /* --- inputs.c --------------------------------------------------------------------------------- */
 
-/* Makes parameters of the graph's inputs that are no initialisers, all dims bound. */
+/* Makes parameters from graph inputs without initialiser, with all dims bound. */
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
-/* Whether a shell takes the name as it is. */
+/* True if the name needs no quotes in a shell. */
 bool import_is_plain(const char *name);
 
-/* Names the results; a contradiction to the declared type is a warning. */
+/* Names the results; a mismatch with the declared type is a warning. */
 void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
 /* --- freeze.c --------------------------------------------------------------------------------- */
 
-/* What the options say of the input; NULL = nothing. */
+/* Frozen value of the input in the options; NULL = none. */
 const struct frozen_input *import_frozen(const struct import_options *options, const char *name);
 
-/* The constant; NULL after an error: another number of elements, numbers that the type has not. */
+/* Makes the constant; NULL after an error: wrong number of elements, or values outside the type. */
 struct value *import_freeze(struct import *im, const struct frozen_input *frozen,
                             const struct type *type);
 
-/* Help after an error about a value that must be known: which input it would have to be. */
+/* Adds a hint to an error about a value that must be known: the input to freeze. */
 void import_help_freeze(struct import *im, const struct value *value);
 
 /* --- sort.c ----------------------------------------------------------------------------------- */
 
-/* A topological order of the nodes, that of the file where it is one; cycles are reported. The
- * scope holds what is defined before any of them. The result has n elements, in im->arena. */
+/* Topological order of the nodes, file order if possible; cycles are reported. The scope holds
+ * earlier definitions. The result has n elements, in im->arena. */
 const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
                          Onnx__NodeProto *const *nodes, const struct origin *const *origins);
 
 /* --- control.c -------------------------------------------------------------------------------- */
 
-/* Constant, If, Loop, Scan and calls of the model's functions. *done says whether the node was one
- * of them; the result whether its outputs are bound. */
+/* Handles Constant, If, Loop, Scan and calls of model functions. *done: the node is one of these;
+ * returns true if its outputs are bound. */
 bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                     const struct origin *origin, bool *done);
 
-/* Counts im->depth up, which the caller counts down again; false where that is too deep. */
+/* Increments im->depth (the caller decrements it); false, with an error, if it is too deep. */
 bool import_go_deeper(struct import *im, const struct origin *origin);
 
-/* Loop and Scan whose rounds are known at compile time: their bodies, round by round (loops.c). */
+/* Unrolls Loop and Scan with trip counts known at compile time (loops.c). */
 bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                  const struct origin *origin);
 bool import_scan(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                  const struct origin *origin);
 
-/* Fills im->functions; reports those defined twice. */
+/* Fills im->functions; reports duplicates. */
 void import_functions(struct import *im);
 
-/* The node with references to a function's attributes replaced by the call's. */
+/* The node with references to function attributes replaced by the call's values. */
 const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope *scope,
                                           const Onnx__NodeProto *proto);
 
 /* --- attribute.c, question.c ------------------------------------------------------------------ */
 
-/* NULL when the node has none of that name; the first one of several. */
+/* First attribute of that name; NULL if there is none. */
 const Onnx__AttributeProto *attribute_find(const Onnx__NodeProto *proto, const char *name);
 
-/* The declared type, or what the fields that are there say. */
+/* Declared type, or the one implied by the fields present. */
 Onnx__AttributeProto__AttributeType attribute_type(const Onnx__AttributeProto *attr);
 
-/* Reports attributes that occur twice. */
+/* Reports duplicate attributes. */
 bool attributes_check(struct ctx *ctx, const struct origin *origin, const Onnx__NodeProto *proto);
 
-/* The value's number at compile time. False, without a diagnostic, when there is none. */
+/* Value at compile time. False, without a diagnostic, if it is unknown. */
 bool import_known(struct import *im, const struct value *value, struct tensor *out);
 
 #endif

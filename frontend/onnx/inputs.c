@@ -208,7 +208,7 @@ static void check_frozen(struct import *im, const Onnx__GraphProto *graph)
         if (is_input && !has_value)
             continue;
         diag_error(im->ctx, DIAG_USAGE, NULL, "--freeze %s: %s", safe(im, name),
-                   has_value ? "the model has numbers of its own for it"
+                   has_value ? "the model has an initialiser for it"
                              : "the model has no input of this name");
         near = has_value ? NULL : str_nearest(name, names, graph->n_input);
         if (near)

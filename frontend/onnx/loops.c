@@ -63,8 +63,7 @@ static bool check_begun(struct rounds *r, struct value *const *values, size_t fi
     for (size_t i = 0; i < r->n_carried; i++)
         if (!values[i])
             return diag_error(r->im->ctx, DIAG_ONNX_GRAPH, r->origin,
-                              "input %zu is absent: what its rounds hand on begins with it",
-                              first + i);
+                              "input %zu, an initial value of the loop, is absent", first + i);
     return true;
 }
 
@@ -140,8 +139,8 @@ static struct value *stack(struct rounds *r, size_t i, int64_t axis, bool backwa
             attrs.axis.axis = axis + value->type.rank + 1;
         if (value->type.rank >= MAX_RANK || attrs.axis.axis < 0 ||
             attrs.axis.axis > value->type.rank) {
-            diag_error(r->im->ctx, DIAG_SHAPE, r->origin,
-                       "what its body gives as output %zu has %d dims", i, value->type.rank);
+            diag_error(r->im->ctx, DIAG_SHAPE, r->origin, "output %zu of its body has %d dims", i,
+                       value->type.rank);
             return NULL;
         }
         for (int d = 0, from = 0; d <= value->type.rank; d++)
@@ -153,8 +152,7 @@ static struct value *stack(struct rounds *r, size_t i, int64_t axis, bool backwa
     return n == 1 ? rows[0] : make(r, OP_CONCATENATE, &attrs, name, n, rows);
 }
 
-/* --- Loop --------------------------------------------------------------------------------------
- */
+/* --- Loop ------------------------------------------------------------------------------------- */
 
 enum { COUNT, CONDITION, FIRST_CARRIED };
 
@@ -178,7 +176,7 @@ static bool known_number(struct rounds *r, const struct value *value, const char
         return r->im->ctx->diags.n_errors == n_errors && refuse(r, value, what);
     if (type_elements(&known.type) != 1)
         return diag_error(r->im->ctx, DIAG_SHAPE, r->origin,
-                          "%s has the shape %s, wanted is one number", what,
+                          "%s has the shape %s, expected one number", what,
                           shape_text(&r->im->ctx->perm, &known.type));
     *out = tensor_at(&known, 0);
     return true;
@@ -263,8 +261,7 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
     return true;
 }
 
-/* --- Scan --------------------------------------------------------------------------------------
- */
+/* --- Scan ------------------------------------------------------------------------------------- */
 
 /* Number i of a list attribute, `missing` where it has none. */
 static int64_t listed(const struct rounds *r, const char *attr, size_t i, int64_t missing)

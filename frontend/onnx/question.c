@@ -89,14 +89,13 @@ bool onnx_constant_ints(struct onnx_node *node, int i, struct ints *out)
         return false;
     n = type_elements(&tensor.type);
     if (!dtype_is_integer(tensor.type.dtype)) {
-        diag_error(node->ctx, DIAG_TYPE, node->origin,
-                   "input %d (\"%s\") is %s, wanted are integers", i, input_name(node, i),
-                   dtype_name(tensor.type.dtype));
+        diag_error(node->ctx, DIAG_TYPE, node->origin, "input %d (\"%s\") is %s, expected integers",
+                   i, input_name(node, i), dtype_name(tensor.type.dtype));
         return ask_failed(node);
     }
     if (tensor.type.rank > 1 || n > MAX_INTS) {
         diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                   "input %d (\"%s\") has the shape %s, wanted is a list of at most %d numbers", i,
+                   "input %d (\"%s\") has the shape %s, expected a list of at most %d numbers", i,
                    input_name(node, i), shape_text(&node->ctx->perm, &tensor.type), MAX_INTS);
         return ask_failed(node);
     }
@@ -114,7 +113,7 @@ bool onnx_constant_real(struct onnx_node *node, int i, double *out)
         return false;
     if (type_elements(&tensor.type) != 1) {
         diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                   "input %d (\"%s\") has the shape %s, wanted is one number", i,
+                   "input %d (\"%s\") has the shape %s, expected one number", i,
                    input_name(node, i), shape_text(&node->ctx->perm, &tensor.type));
         return ask_failed(node);
     }

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "payloads are used as they lie in the file, which is little-endian: relayc needs such a host"
+#error "relayc needs a little-endian host: payloads are used as they are in the file"
 #endif
 
 /* The field that holds the elements of a type when they are not in raw_data. */
@@ -79,8 +79,7 @@ bool tensor_decode_type(struct ctx *ctx, const struct origin *origin,
     return type_check_size(ctx, origin, out);
 }
 
-/* --- elements of 4 bits ------------------------------------------------------------------------
- */
+/* --- elements of 4 bits ----------------------------------------------------------------------- */
 /* The format stores two of them in a byte, the first one in the low half; an int32_data element is
  * such a byte. relayc has one per byte, i4 sign-extended. */
 
@@ -290,7 +289,7 @@ static bool bools_are_sound(const struct tensor *tensor)
 }
 
 /* numpy_helper of onnx 1.18 writes one code of FLOAT4E2M1 per byte, against its own format. No file
- * in that format has so many bytes. */
+ * in that format is that large. */
 static bool is_unpacked(const struct type *type, const struct payload *payload)
 {
     const int64_t n = type_elements(type);

@@ -310,7 +310,7 @@ ProtobufCMessage *wire_unpack(struct ctx *ctx, const ProtobufCMessageDescriptor 
 
     if (!message && budget.exceeded)
         diag_error(ctx, DIAG_ONNX_FORMAT, NULL,
-                   "unpacking the file takes more memory than a graph of its size may need");
+                   "unpacking the file takes too much memory for its size");
     else if (!message)
         diag_error(ctx, DIAG_ONNX_FORMAT, NULL, "the file does not unpack as a %s",
                    root->short_name);

@@ -43,8 +43,7 @@ static bool check_member(struct archive *a, zip_uint64_t index, zip_stat_t *st)
                                  (unsigned)st->comp_method);
     if (st->size / MAX_RATIO > st->comp_size || st->size > max_total - a->unpacked ||
         st->comp_size > a->size - a->packed)
-        return tensor_file_error(a->ctx, a->path, st->name,
-                                 "%llu bytes packed cannot honestly hold %llu",
+        return tensor_file_error(a->ctx, a->path, st->name, "%llu packed bytes cannot hold %llu",
                                  (unsigned long long)st->comp_size, (unsigned long long)st->size);
     a->packed += st->comp_size;
     a->unpacked += st->size;

@@ -157,12 +157,11 @@ static bool list_folder(struct ctx *ctx, struct samples *s, const char *path)
     closedir(dir);
     if (s->n_files == 0) {
         diag_error(ctx, DIAG_FILE_READ, NULL, "%s holds no data", safe);
-        diag_help(ctx, "files that end in .png, .jpg, .jpeg or .npy are looked for");
+        diag_help(ctx, "expected files that end in .png, .jpg, .jpeg or .npy");
         return false;
     }
     if (n_images && n_images != s->n_files)
-        return diag_error(ctx, DIAG_FILE_READ, NULL, "%s holds images and .npy files; which?",
-                          safe);
+        return diag_error(ctx, DIAG_FILE_READ, NULL, "%s holds both images and .npy files", safe);
     qsort(s->files, (size_t)s->n_files, sizeof *s->files, compare_files);
     s->images = n_images > 0;
     return true;
@@ -231,7 +230,7 @@ static bool stack(struct ctx *ctx, struct samples *s, const char *path, int para
         return false;
     if (s->n && n != s->n)
         return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
-                          "%s has %lld samples for '%s', and %lld for inputs before",
+                          "%s has %lld samples for '%s', and %lld for earlier inputs",
                           str_safe(&ctx->perm, path, 4096), (long long)n,
                           str_safe(&ctx->perm, s->fn->params[param]->name, 200), (long long)s->n);
     s->n = n;
@@ -291,7 +290,7 @@ struct samples *samples_open(struct ctx *ctx, const char *path, const struct fun
         ok = open_file(ctx, s, path);
     if (ok && how && !s->images)
         ok = diag_error(ctx, DIAG_USAGE, NULL,
-                        "--preprocess is for images; arrays are taken as they are");
+                        "--preprocess is for images; arrays are used unchanged");
     if (ok)
         return s;
     samples_close(s);

@@ -96,7 +96,7 @@ bool tensor_file_read_one(struct ctx *ctx, const char *path, struct bulk *bulk, 
     if (!tensor_file_read(ctx, path, bulk, &all))
         return false;
     if (all.n != 1)
-        return tensor_file_error(ctx, path, NULL, "it holds %d tensors, one is wanted", all.n);
+        return tensor_file_error(ctx, path, NULL, "it holds %d tensors, expected one", all.n);
     *out = all.at->tensor;
     return true;
 }

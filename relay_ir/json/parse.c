@@ -51,8 +51,7 @@ static bool find_sections(struct json_parser *parser, const cJSON *root)
     return ok;
 }
 
-/* --- the module ---------------------------------------------------------------------------------
- */
+/* --- the module ------------------------------------------------------------------------------- */
 
 static void unmap(void *source)
 {
@@ -130,8 +129,7 @@ static bool read_module(struct json_parser *parser, const char *dir, const cJSON
     return ok;
 }
 
-/* --- the text -----------------------------------------------------------------------------------
- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static bool text_error(struct json_parser *parser, const char *text, const char *at,
                        const char *message)
@@ -167,7 +165,7 @@ static bool read_text(struct json_parser *parser, const char *text, size_t n, co
 
     if (n > MAX_JSON_BYTES)
         return diag_error(parser->ctx, DIAG_GRAPH_JSON, NULL,
-                          "the file has %zu bytes, wanted are at most %d", n, MAX_JSON_BYTES);
+                          "the file has %zu bytes, expected at most %d", n, MAX_JSON_BYTES);
     if (zero)
         return text_error(parser, text, zero, "found \\u0000, wanted a text without it");
     root = cJSON_ParseWithLengthOpts(text, n, &end, false);

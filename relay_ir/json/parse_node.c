@@ -27,7 +27,7 @@ bool json_reference(struct json_parser *parser, const struct place *place, const
     json_fail(parser, place,
               "found '%s', which nodes[%d] computes only then; wanted an earlier one",
               str_safe(scratch, name, 60), known->index);
-    diag_help(parser->ctx, "nodes stand in topological order, and in no circle");
+    diag_help(parser->ctx, "nodes must be in topological order, without cycles");
     return false;
 }
 

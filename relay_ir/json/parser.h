@@ -55,7 +55,7 @@ struct json_parser {
     struct place functions, place; /* "functions", "functions[i]" of the section */
 };
 
-/* --- reader.c -------------------------------------------------------------------------------- */
+/* --- reader.c --------------------------------------------------------------------------------- */
 
 /* Record "PLACE: message", "PLACE: found ..., wanted WANTED"; item NULL = missing key. Both return
  * false. */
@@ -102,7 +102,7 @@ const char *json_name(struct json_parser *parser, const cJSON *object);
 bool json_declare(struct json_parser *parser, const struct place *place, const cJSON *object,
                   const char *list, int index);
 
-/* --- parse_constant.c, parse_node.c, parse_function.c ---------------------------------------- */
+/* --- parse_constant.c, parse_node.c, parse_function.c ----------------------------------------- */
 
 bool json_constant(struct json_parser *parser, const struct place *place, const cJSON *item);
 bool json_node(struct json_parser *parser, const struct place *place, const cJSON *item, int index);

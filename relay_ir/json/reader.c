@@ -5,8 +5,7 @@
 #include "relay_ir/json/parser.h"
 #include "relay_ir/json/scalar.h"
 
-/* --- errors ------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 static void print_place(struct str *out, const struct place *place)
 {
@@ -76,8 +75,7 @@ bool json_too_many_errors(const struct json_parser *parser)
     return parser->ctx->diags.n_errors - parser->n_errors_before >= MAX_ERRORS;
 }
 
-/* --- objects ------------------------------------------------------------------------------------
- */
+/* --- objects ---------------------------------------------------------------------------------- */
 
 const cJSON *json_member(const cJSON *object, const char *key)
 {
@@ -117,7 +115,7 @@ bool json_object(struct json_parser *parser, const struct place *place, const cJ
             if (near)
                 diag_help(parser->ctx, "did you mean \"%s\"?", near);
         } else if (seen >> i & 1) {
-            ok = json_fail(parser, &at, "the key stands here twice");
+            ok = json_fail(parser, &at, "the key is given twice");
         } else {
             seen |= (uint64_t)1 << i;
         }
@@ -171,8 +169,7 @@ bool json_int_member(struct json_parser *parser, const struct place *place, cons
                                    (long long)least, (long long)most));
 }
 
-/* --- values -------------------------------------------------------------------------------------
- */
+/* --- values ----------------------------------------------------------------------------------- */
 
 const char *json_name(struct json_parser *parser, const cJSON *object)
 {

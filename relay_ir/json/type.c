@@ -56,8 +56,7 @@ void json_add_type(cJSON *item, const struct type *type)
         add(item, keys[kind], quant_item(type->quant));
 }
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 static bool read_real(struct json_parser *parser, const struct place *place, const cJSON *object,
                       const char *key, double *number)

@@ -23,16 +23,16 @@ bool infer_cast(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
                           "%s to %s is not supported", op_name(node->op), dtype_name(to));
     if (to == DTYPE_AFP && input_type(node, 0)->dtype != DTYPE_AFP) {
-        diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-                   "%s to afp does not say to which one", op_name(node->op));
-        diag_help(ctx, "qnn.quantize has it from the zero point");
+        diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node), "%s to afp needs the codec",
+                   op_name(node->op));
+        diag_help(ctx, "qnn.quantize takes it from the zero point");
         return false;
     }
     if (type_has_blocks(input_type(node, 0)) && !dtype_is_float(to))
-        return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-                          "%s of blocks with scales of their own to %s is not supported, wanted is "
-                          "a floating-point type",
-                          op_name(node->op), dtype_name(to));
+        return diag_error(
+            ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
+            "%s of block-scaled values to %s is not supported, expected a floating-point type",
+            op_name(node->op), dtype_name(to));
     set_output(node, 0, to, input_type(node, 0));
     return true;
 }

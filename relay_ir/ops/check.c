@@ -76,8 +76,8 @@ bool check_kinds(struct ctx *ctx, const struct node *node, int input, unsigned k
 
     if (1u << dtype_kind(dtype) & kinds)
         return true;
-    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is %s",
-                      input, op_name(node->op), dtype_name(dtype), kinds_text(kinds));
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, expected %s", input,
+                      op_name(node->op), dtype_name(dtype), kinds_text(kinds));
 }
 
 bool check_index_type(struct ctx *ctx, const struct node *node, int input)
@@ -87,7 +87,7 @@ bool check_index_type(struct ctx *ctx, const struct node *node, int input)
     if (dtype == DTYPE_I32 || dtype == DTYPE_I64)
         return true;
     return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                      "input %d of %s is %s, wanted is i32 or i64", input, op_name(node->op),
+                      "input %d of %s is %s, expected i32 or i64", input, op_name(node->op),
                       dtype_name(dtype));
 }
 
@@ -98,7 +98,7 @@ bool check_same_dtype(struct ctx *ctx, const struct node *node, int a, int b)
     if (first->dtype == second->dtype && strcmp(element_name(first), element_name(second)) == 0)
         return true;
     diag_error(ctx, DIAG_TYPE, node_origin(node),
-               "inputs %d and %d of %s are %s and %s, wanted is one type for both", a, b,
+               "inputs %d and %d of %s are %s and %s, expected one type for both", a, b,
                op_name(node->op), element_name(first), element_name(second));
     diag_help(ctx, "export the model with a Cast before this node");
     return false;
@@ -120,7 +120,7 @@ static bool check_small_product(struct ctx *ctx, const struct node *node, enum d
         if (out_dtype == DTYPE_F32)
             return true;
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "%s of f32 with weights of %s has %s%s, wanted is f32", op_name(node->op),
+                          "%s of f32 with weights of %s has %s%s, expected f32", op_name(node->op),
                           element_name(input_type(node, 1)),
                           out_dtype == DTYPE_NONE ? "no out_dtype" : "the out_dtype ",
                           out_dtype == DTYPE_NONE ? "" : dtype_name(out_dtype));
@@ -131,7 +131,7 @@ static bool check_small_product(struct ctx *ctx, const struct node *node, enum d
     if (out_dtype == DTYPE_F32 || out_dtype == DTYPE_F16 || out_dtype == DTYPE_BF16)
         return true;
     return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                      "%s of FP8 inputs has %s%s, wanted is f32, f16 or bf16", op_name(node->op),
+                      "%s of FP8 inputs has %s%s, expected f32, f16 or bf16", op_name(node->op),
                       out_dtype == DTYPE_NONE ? "no out_dtype" : "the out_dtype ",
                       out_dtype == DTYPE_NONE ? "" : dtype_name(out_dtype));
 }
@@ -149,7 +149,7 @@ bool check_product_types(struct ctx *ctx, const struct node *node, unsigned kind
     *y = input_type(node, 0)->dtype;
     if (*out_dtype != DTYPE_NONE && *out_dtype != *y)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "the inputs of %s are %s and its out_dtype is %s, wanted is %s for both",
+                          "the inputs of %s are %s and its out_dtype is %s, expected %s for both",
                           op_name(node->op), dtype_name(*y), dtype_name(*out_dtype),
                           dtype_name(*y));
     *out_dtype = DTYPE_NONE;
@@ -163,7 +163,7 @@ bool check_rank(struct ctx *ctx, const struct node *node, int input, int least, 
     if (type->rank >= least && type->rank <= most)
         return true;
     return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                      "input %d of %s has shape %s, wanted is rank %d%s", input, op_name(node->op),
+                      "input %d of %s has shape %s, expected rank %d%s", input, op_name(node->op),
                       shape_text(&ctx->perm, type), least,
                       most == least      ? ""
                       : most == MAX_RANK ? " or more"
@@ -214,7 +214,7 @@ bool check_per_dim(struct ctx *ctx, const struct node *node, const struct type *
     if (ints->n == type->rank)
         return true;
     return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                      "%s: %s has %d entries, wanted is one per dimension of shape %s",
+                      "%s: %s has %d entries, expected one per dimension of shape %s",
                       op_name(node->op), what, ints->n, shape_text(&ctx->perm, type));
 }
 
@@ -231,6 +231,6 @@ bool check_word(struct ctx *ctx, const struct node *node, const char *what, cons
         str_printf(&list, "%s\"%s\"", i ? ", " : "", allowed[i]);
     }
     return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                      "%s: %s is \"%s\", wanted is one of %s", op_name(node->op), what,
+                      "%s: %s is \"%s\", expected one of %s", op_name(node->op), what,
                       str_safe(&ctx->perm, *word, 40), str_text(&list));
 }

@@ -48,12 +48,11 @@ static bool set_extents(struct ctx *ctx, const struct node *node, int rank,
         const struct slide *s = &spatial->dim[MAX_SPATIAL - rank + i];
 
         if (s->in < 1 || s->in > SPATIAL_MOST || s->kernel < 1 || s->kernel > SPATIAL_MOST)
-            return diag_error(
-                ctx, DIAG_SHAPE, node_origin(node),
-                "%s: in spatial dimension %d the input has extent %lld and the kernel "
-                "%lld, wanted is 1 to %lld",
-                op_name(node->op), i, (long long)s->in, (long long)s->kernel,
-                (long long)SPATIAL_MOST);
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                              "%s: in spatial dimension %d the input has extent %lld and the "
+                              "kernel %lld, expected 1 to %lld",
+                              op_name(node->op), i, (long long)s->in, (long long)s->kernel,
+                              (long long)SPATIAL_MOST);
         y->dim[2 + i] = (s->in - 1) * s->stride + slide_covers(s) - s->pad_before - s->pad_after +
                         node->attrs.conv_transpose.output_padding.at[i];
         if (y->dim[2 + i] < 0)

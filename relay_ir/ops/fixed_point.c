@@ -4,11 +4,11 @@
  *
  * The factor is significand * 2^(shift - 31), its significand (31 bits) and shift from frexp.
  *
- * "single": x * significand / 2^(31 - shift), to nearest, halves up, saturated to 32 bits.
+ * "single": x * significand / 2^(31 - shift), to nearest, ties up, saturated to 32 bits.
  *
- * "double" is the same for shift >= 0. Else it rounds twice: the doubling high multiply
- * x * significand / 2^31, to nearest, halves up, and then the shift right by -shift, to nearest,
- * halves away from zero.
+ * "double" is the same for shift >= 0. Else it rounds twice: the doubling high multiply x *
+ * significand / 2^31, to nearest, ties up, and then the shift right by -shift, to nearest, ties
+ * away from zero.
  *
  * runtime/embed/requantize.h, requantize_once.h and shift_to_nearest.h are the same for generated
  * C. */

@@ -193,10 +193,10 @@ bool infer_one_hot(struct ctx *ctx, struct node *node)
         return false;
     if (values->dim[0] != 2)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: %lld values, wanted are the one for off and the one for on",
-                          op_name(node->op), (long long)values->dim[0]);
+                          "%s: %lld values, expected two: off and on", op_name(node->op),
+                          (long long)values->dim[0]);
     if (attrs->depth < 0)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: depth %lld, wanted is 0 or more",
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: depth %lld, expected 0 or more",
                           op_name(node->op), (long long)attrs->depth);
     for (int i = 0, from = 0; i < shape.rank; i++)
         shape.dim[i] = i == attrs->axis ? attrs->depth : indices->dim[from++];

@@ -1,4 +1,4 @@
-/* grid_sample.c - image.grid_sample: x read at places that a second input gives.
+/* grid_sample.c - image.grid_sample: x read at coordinates that a second input gives.
  *
  * x (batch, channels, spatial...), grid (batch, out..., rank) with the place of each output, the
  * last spatial dimension first, -1 and 1 being the edges of x; y (batch, channels, out...).
@@ -43,14 +43,13 @@ bool grid_sample_shape(struct ctx *ctx, struct node *node)
     if (grid->dim[0] != x->dim[0] || grid->dim[grid->rank - 1] != x->rank - 2)
         return diag_error(
             ctx, DIAG_SHAPE, node_origin(node),
-            "%s: grid of shape %s, wanted are %lld batches and %d coordinates for x of "
-            "shape %s",
+            "%s: grid of shape %s, expected %lld batches and %d coordinates for x of shape %s",
             op_name(node->op), shape_text(&ctx->perm, grid), (long long)x->dim[0], x->rank - 2,
             shape_text(&ctx->perm, x));
     for (int i = 2; i < x->rank; i++) {
         if (x->dim[i] < 1 || x->dim[i] > SPATIAL_MOST)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                              "%s: spatial dimension %d of x has extent %lld, wanted is 1 to %lld",
+                              "%s: spatial dimension %d of x has extent %lld, expected 1 to %lld",
                               op_name(node->op), i - 2, (long long)x->dim[i],
                               (long long)SPATIAL_MOST);
         y.dim[i] = grid->dim[i - 1];

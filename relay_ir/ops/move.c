@@ -40,7 +40,7 @@ bool eval_transpose(struct ctx *ctx, const struct node *node, const struct tenso
     return true;
 }
 
-/* Whether the codes of all inputs mean the same. */
+/* Whether the quantised values of all inputs mean the same. */
 static bool have_one_meaning(const struct node *node)
 {
     struct type first = *input_type(node, 0);
@@ -134,7 +134,7 @@ bool infer_split(struct ctx *ctx, struct node *node)
 
         if (size < 0 || size > left)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                              "%s: axis %lld of shape %s cannot be cut into the parts wanted",
+                              "%s: axis %lld of shape %s cannot be split into these sizes",
                               op_name(node->op), (long long)split->axis, shape_text(&ctx->perm, x));
         left -= size;
         shape.dim[split->axis] = size;

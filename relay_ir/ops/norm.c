@@ -20,7 +20,7 @@ static bool is_group_norm(const struct node *node)
     return node->op == OP_GROUP_NORM || node->op == OP_QNN_GROUP_NORM;
 }
 
-/* Scales and biases are of x's type, or of f32 where x is codes. */
+/* Scales and biases are of x's type, or of f32 where x is quantised values. */
 static bool check_norm_dtype(struct ctx *ctx, const struct node *node, int input)
 {
     const enum dtype dtype = input_type(node, input)->dtype;
@@ -29,7 +29,7 @@ static bool check_norm_dtype(struct ctx *ctx, const struct node *node, int input
         return check_same_dtype(ctx, node, 0, input);
     if (dtype == DTYPE_F32)
         return true;
-    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is f32",
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, expected f32",
                       input, op_name(node->op), dtype_name(dtype));
 }
 
@@ -91,7 +91,7 @@ static bool check_channel_norm(struct ctx *ctx, struct node *node, int scale)
         return false;
     if (node->attrs.norm.axis != 1 && node->attrs.norm.axis != x->rank - 1)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: the channels are axis %lld, wanted is axis 1 or the last",
+                          "%s: the channels are axis %lld, expected axis 1 or the last",
                           op_name(node->op), (long long)node->attrs.norm.axis);
     channels = x->dim[node->attrs.norm.axis];
     if (is_group_norm(node) && (groups < 1 || channels % groups))
@@ -121,8 +121,7 @@ static bool check_layer_norm(struct ctx *ctx, struct node *node, int scale)
         if (!type_same_shape(input_type(node, i), &wanted))
             return diag_error(
                 ctx, DIAG_SHAPE, node_origin(node),
-                "%s: %s has shape %s, wanted is %s, the dimensions of x from axis %lld "
-                "on",
+                "%s: %s has shape %s, expected %s, the dimensions of x from axis %lld on",
                 op_name(node->op), i == scale ? "scale" : "bias",
                 shape_text(&ctx->perm, input_type(node, i)), shape_text(&ctx->perm, &wanted),
                 (long long)node->attrs.norm.axis);

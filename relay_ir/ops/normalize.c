@@ -14,7 +14,7 @@ bool infer_lrn(struct ctx *ctx, struct node *node)
         return false;
     if (node->attrs.lrn.size < 1 || node->attrs.lrn.size > SPATIAL_MOST)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: size is %lld, wanted is 1 to %lld", op_name(node->op),
+                          "%s: size is %lld, expected 1 to %lld", op_name(node->op),
                           (long long)node->attrs.lrn.size, (long long)SPATIAL_MOST);
     if (!spatial_check_layout(ctx, node, "layout", x->rank - 2, &node->attrs.lrn.layout))
         return false;
@@ -62,7 +62,7 @@ bool infer_lp_normalize(struct ctx *ctx, struct node *node)
         return false;
     if (p != 1 && p != 2)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: p is %lld, wanted is 1 or 2", op_name(node->op), (long long)p);
+                          "%s: p is %lld, expected 1 or 2", op_name(node->op), (long long)p);
     set_output(node, 0, x->dtype, x);
     return true;
 }

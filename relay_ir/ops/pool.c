@@ -1,13 +1,13 @@
 /* pool.c - nn.max_pool, avg_pool and lp_pool in 1 to 3 dimensions, max_pool_indices, global pools.
  *
  * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down, or up with ceil_mode;
- * but a window that would start behind the input and the padding before it is left out.
- * Elements of the padding never win and add nothing. avg_pool divides by the number of the window's
- * elements in the input, or with count_include_pad in the input and its padding (not by those that
- * ceil_mode lets hang over). A dilated window may miss the input altogether: then the maximum is
- * the least number of the type, its index 0, and the average 0. A NaN is a maximum.
+ * but a window that would start behind the input and the padding before it is left out. Elements of
+ * the padding never win and add nothing. avg_pool divides by the number of the window's elements in
+ * the input, or with count_include_pad in the input and its padding (not by those that ceil_mode
+ * lets hang over). A dilated window may miss the input altogether: then the maximum is the least
+ * number of the type, its index 0, and the average 0. A NaN is a maximum.
  *
- * qnn.avg_pool: sums as here, of small floats those of steps, which doubles hold exactly; averages
+ * qnn.avg_pool: sums as here, of narrow floats those of steps, which doubles hold exactly; averages
  * as qnn_reduce.c says. */
 #include <math.h>
 
@@ -50,8 +50,7 @@ static bool check_element(struct ctx *ctx, const struct node *node)
     if (dtype_is_integer(dtype) && dtype_bytes(dtype) > 4)
         return diag_error(
             ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-            "%s of %s is not supported, wanted is a float or an integer of at most 32 "
-            "bits",
+            "%s of %s is not supported, expected a float or an integer of at most 32 bits",
             op_name(node->op), dtype_name(dtype));
     return true;
 }
@@ -73,12 +72,11 @@ static bool check_padding(struct ctx *ctx, const struct node *node, int rank,
         const struct slide *s = &spatial->dim[MAX_SPATIAL - rank + i];
 
         if (s->pad_before >= slide_covers(s) || s->pad_after >= slide_covers(s))
-            return diag_error(
-                ctx, DIAG_SHAPE, node_origin(node),
-                "%s: padding of %lld and %lld in spatial dimension %d, wanted is less "
-                "than the %lld elements that the window covers",
-                op_name(node->op), (long long)s->pad_before, (long long)s->pad_after, i,
-                (long long)slide_covers(s));
+            return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                              "%s: padding of %lld and %lld in spatial dimension %d, expected less "
+                              "than the %lld elements that the window covers",
+                              op_name(node->op), (long long)s->pad_before, (long long)s->pad_after,
+                              i, (long long)slide_covers(s));
         if (s->in < 1)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: x of shape %s is empty",
                               op_name(node->op), shape_text(&ctx->perm, input_type(node, 0)));
@@ -96,7 +94,7 @@ static bool check_layout(struct ctx *ctx, struct node *node, int rank)
     if (node->op != OP_MAX_POOL_INDICES || !layout_is_last(*layout))
         return true;
     return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                      "%s: layout is \"%s\", wanted is one with the channels first",
+                      "%s: layout is \"%s\", expected one with the channels first",
                       op_name(node->op), *layout);
 }
 
@@ -106,15 +104,15 @@ static bool check_attrs(struct ctx *ctx, struct node *node, int rank)
 
     if (is_lp(node->op) && attrs->p < 1)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: p is %lld, wanted is 1 or more", op_name(node->op),
+                          "%s: p is %lld, expected 1 or more", op_name(node->op),
                           (long long)attrs->p);
     if (attrs->storage_order != 0 && attrs->storage_order != 1)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: storage_order is %lld, wanted is 0 or 1", op_name(node->op),
+                          "%s: storage_order is %lld, expected 0 or 1", op_name(node->op),
                           (long long)attrs->storage_order);
     if (attrs->pool_size.n != rank)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: pool_size has %d entries, wanted are %d", op_name(node->op),
+                          "%s: pool_size has %d entries, expected %d", op_name(node->op),
                           attrs->pool_size.n, rank);
     return spatial_check_list(ctx, node, "pool_size", rank, 1, 1, &attrs->pool_size) &&
            spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation) &&

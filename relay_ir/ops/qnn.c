@@ -12,14 +12,15 @@
  *               has 8 or 16 bits. So do ONNX Runtime's QLinearConv, QLinearMatMul and QGemm
  * mul           saturate(rescaled((a - a_zero) * (b - b_zero), a_scale * b_scale / out_scale) +
  *               out_zero)
- * FP8           requantize, add and mul of FP8 and other small floats: exact.h
+ * FP8           requantize, add and mul of FP8 and other narrow floats: exact.h
  * add           with t = 2 * the greater of the scales, n = 20 (a and b of 8 bits) or 15:
  *               saturate(rescaled(rescaled((a - a_zero) * 2^n, a_scale / t) +
  *                                 rescaled((b - b_zero) * 2^n, b_scale / t),
  *                                 t / (2^n * out_scale)) + out_zero)
  * subtract      the same with the second term subtracted
  * div           saturate((a - a_zero) * reciprocal of b's code + out_zero), b of 8 bits:
- * qnn_div_of. A reciprocal has 30 bits, and is rounded to nearest; no division takes part
+ *               qnn_div_of. A reciprocal has 30 bits, and is rounded to nearest; no division takes
+ *               part
  *
  * a, b and the result of these four may be of different types. */
 #include <float.h>
@@ -70,7 +71,7 @@ static bool check_vector_axis(struct ctx *ctx, const struct node *node, int n_ve
     return true;
 }
 
-/* A small float has no zero point but 0. */
+/* A narrow float has no zero point but 0. */
 static bool is_known_zero(const struct value *value)
 {
     const struct tensor zero =
@@ -116,7 +117,7 @@ bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
         !qnn_check_scale(ctx, node, 1, n) || !qnn_check_vector(ctx, node, 2, n))
         return false;
     if (input_type(node, 0)->dtype != DTYPE_F32)
-        return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is f32",
+        return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, expected f32",
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
     if (!check_codes(ctx, node, 2, 2))
         return false;
@@ -195,7 +196,7 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
         !check_word(ctx, node, "rounding", &attrs->rounding, words, 3))
         return false;
     if (input_type(node, 0)->dtype != DTYPE_I32)
-        return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is i32",
+        return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, expected i32",
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
     if ((input_type(node, 4)->dtype != DTYPE_I32 || rounds_as_onnx(node)) &&
         !qnn_check_quantized(ctx, node, 4))
@@ -292,7 +293,7 @@ struct qnn_div qnn_div_of(enum dtype b, int64_t b_zero, double a_scale, double b
 
     while (div.shift > 1 && !(ldexp(factor, div.shift) <= 0x1p30))
         div.shift--;
-    for (int code = 0; code < QNN_CODES; code++) {
+    for (int code = 0; code < QNN_VALUES; code++) {
         const int64_t d = code + least - b_zero;
         const double reciprocal = d ? rint(ldexp(factor / (double)d, div.shift)) : 0;
 

@@ -47,7 +47,7 @@ bool qnn_check_vector(struct ctx *ctx, const struct node *node, int input, int64
     if (one || (type->rank == 1 && type->dim[0] == n))
         return true;
     return diag_error(
-        ctx, DIAG_SHAPE, node_origin(node), "input %d of %s has shape %s, wanted is one number%s",
+        ctx, DIAG_SHAPE, node_origin(node), "input %d of %s has shape %s, expected one number%s",
         input, op_name(node->op), shape_text(&ctx->perm, type),
         n == 1 ? "" : arena_printf(&ctx->perm, ", or %lld along the axis", (long long)n));
 }
@@ -61,7 +61,7 @@ bool qnn_check_scale(struct ctx *ctx, const struct node *node, int input, int64_
     if (dtype == DTYPE_F32)
         return true;
     return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                      "input %d of %s is %s, wanted is a scale of f32", input, op_name(node->op),
+                      "input %d of %s is %s, expected a scale of f32", input, op_name(node->op),
                       dtype_name(dtype));
 }
 
@@ -75,8 +75,8 @@ bool qnn_check_zero(struct ctx *ctx, const struct node *node, int input, enum dt
     if (found == dtype)
         return true;
     return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                      "input %d of %s is a zero point of %s, wanted is %s", input,
-                      op_name(node->op), dtype_name(found), dtype_name(dtype));
+                      "input %d of %s is a zero point of %s, expected %s", input, op_name(node->op),
+                      dtype_name(found), dtype_name(dtype));
 }
 
 bool qnn_check_quantized(struct ctx *ctx, const struct node *node, int input)
@@ -86,6 +86,6 @@ bool qnn_check_quantized(struct ctx *ctx, const struct node *node, int input)
     if (is_quantized(dtype))
         return true;
     return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                      "input %d of %s is %s, wanted is i8, u8, i16 or u16", input,
-                      op_name(node->op), dtype_name(dtype));
+                      "input %d of %s is %s, expected i8, u8, i16 or u16", input, op_name(node->op),
+                      dtype_name(dtype));
 }

@@ -1,4 +1,4 @@
-/* qnn_exact.c - qnn.conv1d ... matmul, add, subtract, mul and div of small floats: exact.h has the
+/* qnn_exact.c - qnn.conv1d ... matmul, add, subtract, mul and div of narrow floats: exact.h has the
  * arithmetic.
  *
  * products  sum of steps of x times steps of w, as i64; what pads adds nothing
@@ -27,9 +27,8 @@ bool exact_check_codes(struct ctx *ctx, const struct node *node, int input)
     if (exact_greatest(type_minifloat(type)))
         return true;
     diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-               "input %d of %s is %s, wanted is a small float whose numbers fit into 32 bits of "
-               "integers",
-               input, op_name(node->op), dtype_name(type->dtype));
+               "input %d of %s is %s, expected a narrow float with at most 2^30 steps", input,
+               op_name(node->op), dtype_name(type->dtype));
     diag_help(ctx, "exact arithmetic takes f8e4m3, f8e4m3fnuz, f8e3m4, hfp8_143 and smaller ones");
     return false;
 }
@@ -76,7 +75,7 @@ static bool infer_product(struct ctx *ctx, struct node *node, const struct type 
         return false;
     if (*out_dtype != DTYPE_NONE && *out_dtype != DTYPE_I64)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "the out_dtype of %s of %s is %s, wanted is i64", op_name(node->op),
+                          "the out_dtype of %s of %s is %s, expected i64", op_name(node->op),
                           dtype_name(input_type(node, X)->dtype), dtype_name(*out_dtype));
     *out_dtype = DTYPE_NONE;
     most = INT64_MAX / exact_greatest(type_minifloat(input_type(node, X))) /
@@ -84,7 +83,7 @@ static bool infer_product(struct ctx *ctx, struct node *node, const struct type 
     if (terms > most)
         return diag_error(
             ctx, DIAG_TOO_BIG, node_origin(node),
-            "%s: sums of %lld products of %s and %s may leave 64 bits, wanted are at most %lld",
+            "%s: sums of %lld products of %s and %s may leave 64 bits, expected at most %lld",
             op_name(node->op), (long long)terms, dtype_name(input_type(node, X)->dtype),
             dtype_name(input_type(node, W)->dtype), (long long)most);
     set_output(node, 0, DTYPE_I64, y);
@@ -142,7 +141,7 @@ bool infer_exact_requantize(struct ctx *ctx, struct node *node)
         return false;
     if (x->dtype != DTYPE_I64)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 0 of %s to %s is %s, wanted is i64", op_name(node->op),
+                          "input 0 of %s to %s is %s, expected i64", op_name(node->op),
                           dtype_name(input_type(node, 4)->dtype), dtype_name(x->dtype));
     if (input_type(node, 4)->dtype == DTYPE_I64)
         set_output(node, 0, DTYPE_I64, x);

@@ -1,4 +1,4 @@
-/* qnn_exact_norm.c - qnn.layer_norm and its kin, lp_normalize and lrn of small floats; exact.h has
+/* qnn_exact_norm.c - qnn.layer_norm and its kin, lp_normalize and lrn of narrow floats; exact.h has
  * the arithmetic. */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* qnn_exact_softmax.c - qnn.softmax and qnn.log_softmax of small floats; exact.h has the
+/* qnn_exact_softmax.c - qnn.softmax and qnn.log_softmax of narrow floats; exact.h has the
  * arithmetic. */
 #include <assert.h>
 

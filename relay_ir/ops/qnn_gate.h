@@ -1,9 +1,9 @@
-/* qnn_gate.h - the activation functions of recurrent layers in integers of 32 bits.
+/* qnn_gate.h - activation functions of quantised recurrent layers, in 32-bit integers.
  *
- * A sum x, in 2^-QNN_SUM_BITS, becomes a gate in 2^-QNN_GATE_BITS, at most 2^10 in magnitude.
- * tanh and the powers come from tables of what they are at multiples of 2^-QNN_STEP_BITS, linear
- * between two of them: off by less than QNN_GATE_ERROR, at any x. Numbers alpha and beta are
- * rounded to 2^-QNN_NUMBER_BITS. */
+ * A sum x, in units of 2^-QNN_SUM_BITS, becomes a gate in units of 2^-QNN_GATE_BITS, at most 2^10
+ * in magnitude. tanh and exponentials come from tables at multiples of 2^-QNN_STEP_BITS with linear
+ * interpolation, error below QNN_GATE_ERROR for any x. alpha and beta are rounded to
+ * 2^-QNN_NUMBER_BITS. */
 #ifndef RELAY_IR_OPS_QNN_GATE_H
 #define RELAY_IR_OPS_QNN_GATE_H
 
@@ -17,12 +17,12 @@ enum {
     QNN_GATE_MOST = 1 << 25
 };
 
-/* tanh: half a unit of its table, and (2^-6)^2 / 8 times the greatest |tanh''|, 0.77. Times alpha,
- * where the function has one. Measured: see tests/unit/relay_ir/ops/test_ops_qnn_rnn.c. */
+/* tanh: half a unit of its table plus (2^-6)^2 / 8 * max |tanh''| (0.77); times alpha for functions
+ * that have one. Checked by tests/unit/relay_ir/ops/test_ops_qnn_rnn.c. */
 #define QNN_GATE_ERROR 5e-5
 
-/* The tables, in 2^-QNN_GATE_BITS, of |x|: beyond its end a function is what it is there. All rise.
- */
+/* Tables over |x|, in units of 2^-QNN_GATE_BITS, increasing; the last entry holds beyond the
+ * end. */
 enum qnn_table {
     QNN_TABLE_TANH,     /* up to 8: 2^-15 off */
     QNN_TABLE_EXP,      /* 1 - exp(-x), up to 12 */
@@ -40,18 +40,19 @@ struct qnn_gate {
     int32_t alpha, beta; /* in 2^-QNN_NUMBER_BITS; of ThresholdedRelu alpha in 2^-QNN_SUM_BITS */
 };
 
-/* False where alpha or beta are beyond 2^10 in magnitude, or not finite. */
+/* False if alpha or beta is not finite or exceeds 2^10 in magnitude. */
 bool qnn_gate_of(const struct rnn_activation *activation, struct qnn_gate *gate);
 
-/* The table that the function reads. */
+/* Table of the function. */
 enum qnn_table qnn_gate_table(enum rnn_function function);
 
 int32_t qnn_gate_apply(const struct qnn_gate *gate, int32_t x);
 
-/* What |gate| never exceeds, as a real number; INFINITY where it depends on x. */
+/* Upper bound of |gate| as a real number; INFINITY if it depends on x. */
 double qnn_gate_bound(const struct rnn_activation *activation);
 
-/* Whether it is never below 0, nor above 1: an interpolation between two numbers stays there. */
+/* True if the gate is always in 0 .. 1, so that an interpolation by it stays between its
+ * operands. */
 bool qnn_gate_is_share(enum rnn_function function);
 
 #endif

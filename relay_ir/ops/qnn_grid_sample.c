@@ -1,15 +1,16 @@
-/* qnn_grid_sample.c - qnn.grid_sample: image.grid_sample (grid_sample.c) of codes, at places that
- * are codes as well. Inputs: x, grid, x_zero, grid_scale, grid_zero, all but the first two
- * constants of one number. The result has the type, the scale and the zero point of x.
+/* qnn_grid_sample.c - qnn.grid_sample: image.grid_sample (grid_sample.c) of quantised values, at
+ * coordinates that are quantised values as well. Inputs: x, grid, x_zero, grid_scale, grid_zero,
+ * all but the first two constants of one number. The result has the type, the scale and the zero
+ * point of x.
  *
  * place   the step of the grid is one factor for each dimension, in 2^-32 elements; a place is
- *         rounded to 2^-16, to nearest, halves up, and is a whole number from there on. Nearest:
+ *         rounded to 2^-16, to nearest, ties up, and is a whole number from there on. Nearest:
  *         ties to even, as in floats
  * weight  linear: 10 bits for each dimension. Cubic, in one or two dimensions: with t the part of
  *         the place in 2^-13, and powers of t rounded down, (-3t^3 + 6t^2 - 3t) / 4 and so on, in
  *         2^-15: the sum is 1 whatever was rounded
  * result  saturate(S / 2^bits + x_zero), S the sum of weights times (x - x_zero): exact, to
- * nearest, halves up. Beyond the edges, where zeros are, nothing is added
+ *         nearest, ties up. Beyond the edges, where zeros are, nothing is added
  *
  * So a linear result is half a step off, and by 2^-11 of the difference of neighbours for each
  * dimension; besides that the grid is rounded. */
@@ -26,9 +27,9 @@
 #include "relay_ir/ops/spatial.h"
 
 enum { X, GRID, X_ZERO, GRID_SCALE, GRID_ZERO };
-enum { MOST_TAPS = 4, LINEAR_BITS = 10, CUBIC_BITS = 15, ONE = 1 << QNN_PLACE_BITS };
+enum { MOST_TAPS = 4, LINEAR_BITS = 10, CUBIC_BITS = 15, ONE = 1 << QNN_COORDINATE_BITS };
 
-int64_t qnn_place_factor(bool align_corners, int64_t extent, double grid_scale)
+int64_t qnn_coordinate_factor(bool align_corners, int64_t extent, double grid_scale)
 {
     return (int64_t)rint(ldexp(grid_scale * (double)(align_corners ? extent - 1 : extent), 31));
 }
@@ -61,7 +62,7 @@ bool qnn_grid_sample_takes(const struct node *node, enum dtype grid, double grid
     if (is_method(node, "cubic") && x->rank > 4)
         return false;
     for (int i = 2; i < x->rank; i++)
-        if (!((double)x->dim[i] * (1 + steps * grid_scale) / 2 < QNN_PLACE_MOST - 8))
+        if (!((double)x->dim[i] * (1 + steps * grid_scale) / 2 < QNN_COORDINATE_MOST - 8))
             return false;
     return true;
 }
@@ -70,10 +71,10 @@ static bool check_places(struct ctx *ctx, const struct node *node, double grid_s
 {
     if (qnn_grid_sample_takes(node, input_type(node, GRID)->dtype, grid_scale))
         return true;
-    return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                      "%s: wanted are places within %d elements, and no cubic samples in three "
-                      "dimensions",
-                      op_name(node->op), QNN_PLACE_MOST - 8);
+    return diag_error(
+        ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+        "%s: expected coordinates within %d elements, and not cubic in three dimensions",
+        op_name(node->op), QNN_COORDINATE_MOST - 8);
 }
 
 bool infer_qnn_grid_sample(struct ctx *ctx, struct node *node)
@@ -92,7 +93,7 @@ bool infer_qnn_grid_sample(struct ctx *ctx, struct node *node)
     return true;
 }
 
-/* One spatial dimension of x; begin and end are its edges, as places. */
+/* One spatial dimension of x; begin and end are its edges, as coordinates. */
 struct edges {
     int32_t extent, begin, end;
     int64_t factor;
@@ -152,19 +153,19 @@ static struct taps taps_of(const struct node *node, const struct edges *edges, i
                               : is_method(node, "linear")         ? 2
                                                                   : 4 };
     int32_t place = (int32_t)shifted_to_nearest(steps * edges->factor + last * ((int64_t)1 << 31),
-                                                32 - QNN_PLACE_BITS);
+                                                32 - QNN_COORDINATE_BITS);
     int32_t whole;
 
     if (taps.n == 1)
         place =
             (int32_t)(shifted_to_nearest(place - 1 + (shifted_to_nearest(place - ONE / 2, 16) & 1),
-                                         QNN_PLACE_BITS) *
+                                         QNN_COORDINATE_BITS) *
                       ONE);
     if (strcmp(padding, "border") == 0 && (place < edges->begin || place > edges->end))
         place = place < edges->begin ? 0 : last * ONE;
     if (strcmp(padding, "reflection") == 0 && (place < edges->begin || place > edges->end))
         place = mirrored(edges, place);
-    whole = (int32_t)shifted_to_nearest(place - ONE / 2, QNN_PLACE_BITS); /* rounded down */
+    whole = (int32_t)shifted_to_nearest(place - ONE / 2, QNN_COORDINATE_BITS); /* rounded down */
     set_weights(node, place - whole * ONE, &taps);
     for (int k = 0; k < taps.n; k++)
         taps.at[k] = element(node, edges, whole + k - (taps.n == 4));
@@ -206,7 +207,7 @@ static void set_edges(const struct node *node, const struct type *x, double grid
 
         edges[i] = (struct edges){ (int32_t)extent, corners ? 0 : -ONE / 2,
                                    (int32_t)(extent - 1) * ONE + (corners ? 0 : ONE / 2),
-                                   qnn_place_factor(corners, extent, grid_scale) };
+                                   qnn_coordinate_factor(corners, extent, grid_scale) };
     }
 }
 

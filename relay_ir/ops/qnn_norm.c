@@ -1,23 +1,23 @@
 /* qnn_norm.c - qnn.layer_norm, qnn.instance_norm and qnn.group_norm: nn.layer_norm and its kin of
- * codes. Inputs: x, in_scale, in_zero (without effect: the mean is subtracted), out_scale,
- * out_zero, scale and bias of f32 (layer_norm: or no bias), which compiled code has as integers of
- * 32 bits.
+ * quantised values. Inputs: x, in_scale, in_zero (without effect: the mean is subtracted),
+ * out_scale, out_zero, scale and bias of f32 (layer_norm: or no bias), which compiled code has as
+ * integers of 32 bits.
  *
- * Of a block of n codes x, sums in 64 bits, all of it exact but for what is said:
+ * Of a block of n quantised values x, sums in 64 bits, all of it exact but for what is said:
  *
  * S, Q      the sums of x and of x^2
  * V         n * Q - S^2, which is n^2 times the variance
  * W         V * 4^fraction + epsilon, where epsilon is that of the operator times n^2 * 4^fraction
  * / in_scale^2, to nearest. `fraction` is the greatest for which all V fit into 62 bits r         1
  * / sqrt(W), too great or too small by less than 2^-30 of it (inverse_root_of) z         (n * x -
- * S) * 2^fraction * r, to nearest multiple of 2^-16, halves up; 0 where V is 0 result saturate((z *
- * scale + bias) to nearest, halves up, + out_zero), scale and bias rounded to 2^-shift steps of the
+ * S) * 2^fraction * r, to nearest multiple of 2^-16, ties up; 0 where V is 0 result saturate((z *
+ * scale + bias) to nearest, ties up, + out_zero), scale and bias rounded to 2^-shift steps of the
  * result: `shift` is the greatest, at most 30, for which all fit into 30 bits
  *
  * So a result is off by half a step, and by 2^-17 * (scale / out_scale) + 2^-30 of itself. V fits
- * into 62 bits for blocks of 2^24 codes of 8 bits, 2^16 of 16 bits: longer ones are refused.
+ * into 62 bits for blocks of 2^24 8-bit values, 2^16 of 16 bits: longer ones are refused.
  *
- * Small floats: exact.h (exact_norm). */
+ * Narrow floats: exact.h (exact_norm). */
 #include <math.h>
 
 #include "relay_ir/layout.h"
@@ -116,7 +116,7 @@ bool infer_qnn_norm(struct ctx *ctx, struct node *node)
     first = norm_first(node, x);
     if (norm_blocks_of(node, &first).size > longest)
         return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
-                          "%s: %lld numbers have one mean, wanted are at most %lld of %s",
+                          "%s: %lld elements share a mean, expected at most %lld of %s",
                           op_name(node->op), (long long)norm_blocks_of(node, &first).size,
                           (long long)longest, dtype_name(x->dtype));
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, x, OUT_SCALE, OUT_ZERO, -1);

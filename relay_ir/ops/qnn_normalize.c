@@ -1,9 +1,9 @@
-/* qnn_normalize.c - qnn.lp_normalize and qnn.lrn: codes divided by a norm of their neighbours.
- * Inputs: x, in_scale, in_zero, out_scale, out_zero. d = x - in_zero.
+/* qnn_normalize.c - qnn.lp_normalize and qnn.lrn: quantised values divided by a norm of their
+ * neighbours. Inputs: x, in_scale, in_zero, out_scale, out_zero. d = x - in_zero.
  *
  * lp_normalize  of a line: N = the sum of |d| (p = 1), or of d^2 (p = 2), in 64 bits.
  *               share  = d / N or d / sqrt(N), by floor(2^62 / N) or inverse_root_of(N), to the
- *                        nearest multiple of 2^-30, halves up; 0 where N is 0
+ *                        nearest multiple of 2^-30, ties up; 0 where N is 0
  *               result = saturate(rescaled(share * 2^30, 1 / (out_scale * 2^30)) + out_zero)
  *
  * lrn           W = the sum of d^2 of the channels around it.
@@ -13,7 +13,7 @@
  *               result = saturate(rescaled(d * power to the nearest 2^-14, in_scale * bias^-beta /
  *                        (out_scale * 2^-14)) + out_zero)
  *
- * rescaled() is fixed_point_apply in single rounding. Small floats: exact.h (exact_share_of,
+ * rescaled() is fixed_point_apply in single rounding. Narrow floats: exact.h (exact_share_of,
  * exact_lrn_factor). */
 #include <math.h>
 
@@ -36,9 +36,8 @@ static bool check_squares(struct ctx *ctx, const struct node *node, int64_t n)
     if (n <= most)
         return true;
     return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
-                      "%s: squares of %lld numbers are added, wanted are at most %lld of %s",
-                      op_name(node->op), (long long)n, (long long)most,
-                      dtype_name(input_type(node, 0)->dtype));
+                      "%s: %lld squares are added, expected at most %lld of %s", op_name(node->op),
+                      (long long)n, (long long)most, dtype_name(input_type(node, 0)->dtype));
 }
 
 static bool check_scales(struct ctx *ctx, const struct node *node)
@@ -58,7 +57,7 @@ bool infer_qnn_lp_normalize(struct ctx *ctx, struct node *node)
         return false;
     if (p != 1 && p != 2)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: p is %lld, wanted is 1 or 2", op_name(node->op), (long long)p);
+                          "%s: p is %lld, expected 1 or 2", op_name(node->op), (long long)p);
     if (!check_squares(ctx, node, x->dim[node->attrs.lp_normalize.axis]))
         return false;
     set_scaled_output(node, input_type(node, OUT_ZERO)->dtype, x, OUT_SCALE, OUT_ZERO, -1);
@@ -124,13 +123,13 @@ bool infer_qnn_lrn(struct ctx *ctx, struct node *node)
         return false;
     if (attrs->size < 1 || attrs->size > SPATIAL_MOST)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: size is %lld, wanted is 1 to %lld", op_name(node->op),
+                          "%s: size is %lld, expected 1 to %lld", op_name(node->op),
                           (long long)attrs->size, (long long)SPATIAL_MOST);
     if (!(attrs->alpha >= 0) || !(attrs->beta >= 0) || !(attrs->bias > 0))
-        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: alpha %g, beta %g, bias %g: wanted are no negative ones, and a bias "
-                          "above 0",
-                          op_name(node->op), attrs->alpha, attrs->beta, attrs->bias);
+        return diag_error(
+            ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+            "%s: alpha %g, beta %g, bias %g: expected none negative, and a bias above 0",
+            op_name(node->op), attrs->alpha, attrs->beta, attrs->bias);
     if (!spatial_check_layout(ctx, node, "layout", x->rank - 2, &node->attrs.lrn.layout) ||
         !check_squares(ctx, node, attrs->size))
         return false;
@@ -154,7 +153,7 @@ struct qnn_lrn_powers qnn_lrn_powers_of(const struct lrn_attrs *attrs, double in
     while (lrn.unit > 0 && !(ldexp(most, lrn.unit) < 0x1p62))
         lrn.unit--;
     lrn.step = per_square > 0 ? (uint64_t)rint(ldexp(fmin(per_square, 0x1p60), lrn.unit)) : 0;
-    for (int k = 0; k <= QNN_CODES; k++)
+    for (int k = 0; k <= QNN_VALUES; k++)
         lrn.powers[k] = (uint32_t)rint(ldexp(pow(1 + k / 256.0, -attrs->beta), 31));
     for (int e = 0; e < QNN_LRN_EXPONENTS; e++)
         lrn.exponents[e] = (uint32_t)rint(ldexp(pow(2, -attrs->beta * e), 31));

@@ -3,10 +3,11 @@
  * y = sum of (x - x_zero) * (w - w_zero), modulo 2^32, as i32. Padding has x's zero point, so that
  * it adds nothing. x_zero is one number; w_zero one, or one for each output channel: the first
  * dimension of a convolution's or dense layer's w, the last of matmul's b. Shapes and attributes
- * are those of the float operators. Of FP8 and other small floats: exact.h.
+ * are those of the float operators. Of FP8 and other narrow floats: exact.h.
  *
  * method   the zero points are subtracted first, then the float operators' evaluators sum: in
- * double for convolutions (products of at most 2^25 are exact for 2^28 terms), else in integers */
+ *          double for convolutions (products of at most 2^25 are exact for 2^28 terms), else in
+ *          integers */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
@@ -27,11 +28,11 @@ static bool check_operands(struct ctx *ctx, const struct node *node, int64_t cha
         return false;
     if (w != DTYPE_I8 && w != DTYPE_U8)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 1 of %s is %s, wanted is i8 or u8", op_name(node->op),
+                          "input 1 of %s is %s, expected i8 or u8", op_name(node->op),
                           dtype_name(w));
     if (*out_dtype != DTYPE_NONE && *out_dtype != DTYPE_I32)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "the out_dtype of %s is %s, wanted is i32", op_name(node->op),
+                          "the out_dtype of %s is %s, expected i32", op_name(node->op),
                           dtype_name(*out_dtype));
     *out_dtype = DTYPE_NONE;
     return true;

@@ -1,11 +1,11 @@
-/* qnn_pwl.c - a function of codes of 16 bits that is linear piece by piece: what a table is to
- * codes of 8 bits. Inputs: x, starts (n, u16), lines (n, 2 of i32), out_scale, out_zero; the latter
- * two say what the result means, and the scale is read by nobody here.
+/* qnn_pwl.c - a function of 16-bit values that is linear piece by piece: what a table is to 8-bit
+ * values. Inputs: x, starts (n, u16), lines (n, 2 of i32), out_scale, out_zero; the latter two say
+ * what the result means, and the scale is read by nobody here.
  *
  *     code   = x - least code
  *     k      = the last segment with starts[k] <= code; starts[0] = 0
  *     v      = lines[k][0] + lines[k][1] * (code - starts[k]), in 2^-qnn_pwl_bits steps
- *     result = saturate(v to the nearest step, halves up + out_zero)
+ *     result = saturate(v to the nearest step, ties up + out_zero)
  *
  * v stays within 2^30, so that 32 bits do for all of it. runtime/embed/on_segment.h is the same for
  * generated C.
@@ -37,7 +37,7 @@ int qnn_pwl_bits(enum dtype out)
 /* The first code behind segment k. */
 static int64_t end_of(const struct tensor *starts, int64_t k)
 {
-    return k + 1 < type_elements(&starts->type) ? tensor_int_at(starts, k + 1) : QNN_WIDE_CODES;
+    return k + 1 < type_elements(&starts->type) ? tensor_int_at(starts, k + 1) : QNN_WIDE_VALUES;
 }
 
 static int64_t on_line(const struct tensor *lines, int64_t k, int64_t distance)
@@ -74,18 +74,19 @@ static bool check_segments(struct ctx *ctx, const struct node *node)
     if (starts->dtype != DTYPE_U16 || lines->dtype != DTYPE_I32 || n < 1 || n > QNN_PWL_MOST ||
         lines->rank != 2 || lines->dim[0] != n || lines->dim[1] != 2)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "inputs 1 and 2 of %s are %s of %s and %s of %s, wanted are n of u16 and "
-                          "n x 2 of i32, n from 1 to %d",
+                          "inputs 1 and 2 of %s are %s of %s and %s of %s, expected n of u16 and n "
+                          "x 2 of i32, n from 1 to %d",
                           op_name(node->op), shape_text(&ctx->perm, starts),
                           dtype_name(starts->dtype), shape_text(&ctx->perm, lines),
                           dtype_name(lines->dtype), QNN_PWL_MOST);
     if (node->inputs[STARTS]->kind != VALUE_CONSTANT || node->inputs[LINES]->kind != VALUE_CONSTANT)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: the segments are no constants", op_name(node->op));
+                          "%s: the segments are not constants", op_name(node->op));
     if (!segments_are_fine(node))
-        return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: wanted are segments whose starts rise from 0, and lines within 2^30",
-                          op_name(node->op));
+        return diag_error(
+            ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+            "%s: expected segments with ascending starts from 0, and lines within 2^30",
+            op_name(node->op));
     return true;
 }
 
@@ -95,7 +96,7 @@ bool infer_qnn_pwl(struct ctx *ctx, struct node *node)
 
     if (x->dtype != DTYPE_I16 && x->dtype != DTYPE_U16)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 0 of %s is %s, wanted is i16 or u16", op_name(node->op),
+                          "input 0 of %s is %s, expected i16 or u16", op_name(node->op),
                           dtype_name(x->dtype));
     if (!check_segments(ctx, node) || !qnn_check_scale(ctx, node, OUT_SCALE, 1) ||
         !qnn_check_quantized(ctx, node, OUT_ZERO) || !qnn_check_vector(ctx, node, OUT_ZERO, 1))
@@ -178,7 +179,7 @@ static int64_t longest_line(const struct fit *fit, int64_t start, int64_t value,
     int64_t least = -2 * REACH, most = 2 * REACH, code = start + 1;
 
     *slope = 0;
-    for (; code < QNN_WIDE_CODES; code++) {
+    for (; code < QNN_WIDE_VALUES; code++) {
         const struct gap gap = gap_at(fit, code);
         const int64_t low = -divided_down(value - gap.least, code - start);
         const int64_t high = divided_down(gap.most - value, code - start);
@@ -192,7 +193,7 @@ static int64_t longest_line(const struct fit *fit, int64_t start, int64_t value,
     return code;
 }
 
-bool qnn_pwl_fit(const double wanted[QNN_WIDE_CODES], const struct qnn_pwl_range *range,
+bool qnn_pwl_fit(const double wanted[QNN_WIDE_VALUES], const struct qnn_pwl_range *range,
                  struct qnn_pwl *out)
 {
     const struct fit fit = { .wanted = wanted,
@@ -205,7 +206,7 @@ bool qnn_pwl_fit(const double wanted[QNN_WIDE_CODES], const struct qnn_pwl_range
     int64_t start = 0;
 
     out->n = 0;
-    while (start < QNN_WIDE_CODES) {
+    while (start < QNN_WIDE_VALUES) {
         const int64_t centre = (int64_t)rint(ldexp(bounded(&fit, start), fit.bits));
         const int64_t reach = (int64_t)ldexp(fit.error, fit.bits);
         int64_t furthest = start, slope;

@@ -37,8 +37,8 @@ static bool refuse(struct making *making, const char *why)
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-/* The scale, zero point and type of codes that inputs i and i + 1 say; `other` where they are
- * absent. */
+/* The scale, zero point and type of quantised values that inputs i and i + 1 say; `other` where
+ * they are absent. */
 static struct qnn_state state_of(const struct making *making, int i, struct qnn_state other)
 {
     const struct tensor *scale = input(making, i), *zero = input(making, i + 1);
@@ -60,7 +60,7 @@ static double step_of(const struct qnn_state *state)
     return state->format ? ldexp(state->scale, exact_unit(state->format)) : state->scale;
 }
 
-/* The greatest magnitude that codes stand for. */
+/* The greatest magnitude that quantised values stand for. */
 static double reach_of(const struct qnn_state *state)
 {
     const double zero = (double)state->zero;

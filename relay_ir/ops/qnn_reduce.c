@@ -5,7 +5,7 @@
  * S is the sum of (x - in_zero); padding that counts has the number in_zero.
  *
  * average  of n numbers. Where x and the result have one type, scale and zero point: S / n, to
- *          nearest, halves away from zero, plus the zero point (TensorFlow Lite's MEAN; its
+ *          nearest, ties away from zero, plus the zero point (TensorFlow Lite's MEAN; its
  *          AVERAGE_POOL and CMSIS-NN do the same with the sum of what is stored, so that halves
  *          go the other way where that is negative).
  *
@@ -16,7 +16,7 @@
  *
  * The sum is one of 64 bits here; generated C, which sums in 32, refuses what could leave them.
  *
- * Small floats: the sum of steps, exact, times exact_average_of (exact.h), rounded once. */
+ * Narrow floats: the sum of steps, exact, times exact_average_of (exact.h), rounded once. */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/ops/ops.h"
@@ -36,7 +36,7 @@ bool qnn_check_scales(struct ctx *ctx, const struct node *node)
            qnn_check_quantized(ctx, node, OUT_ZERO);
 }
 
-/* Small floats have none. */
+/* Narrow floats have none. */
 static int64_t zero_of(const struct tensor *zero)
 {
     return type_minifloat(&zero->type) ? 0 : tensor_int_at(zero, 0);

@@ -1,12 +1,12 @@
-/* qnn_resize.c - qnn.resize: image.resize of codes, linear or cubic, in one to four dimensions.
- * The result has the type, the scale and the zero point of x.
+/* qnn_resize.c - qnn.resize: image.resize of quantised values, linear or cubic, in one to four
+ * dimensions. The result has the type, the scale and the zero point of x.
  *
  * Weights are whole numbers, those of a position and dimension with the sum 2^bits. Linear ones of
  * 8 bits in one or two dimensions have 20 bits, shared by them, so that sums have 32; all others
  * have sums of 64 bits (qnn_resize_is_wide), and 14 bits each, of FP8 up to 28; 42 together. S is
  * the sum of what is read times weights; all of it is exact.
  *
- * 8 bits  saturate(S / 2^(bits * dimensions)), to nearest, halves up: half a step, and what weights
+ * 8 bits  saturate(S / 2^(bits * dimensions)), to nearest, ties up: half a step, and what weights
  *         are off: 0.25 at most of 20 bits, 0.05 of 14 (cubic ones, in three dimensions), 0.5 of 10
  *         (linear ones, in four)
  * FP8     S in steps (exact.h), rounded once: exact_round. What weights are off is 2^-8 of the
@@ -95,7 +95,7 @@ bool infer_qnn_resize(struct ctx *ctx, struct node *node)
             return false;
     } else if (dtype != DTYPE_I8 && dtype != DTYPE_U8) {
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "input 0 of %s is %s, wanted is i8, u8 or FP8", op_name(node->op),
+                          "input 0 of %s is %s, expected i8, u8 or FP8", op_name(node->op),
                           dtype_name(dtype));
     }
     if (!infer_resize(ctx, node))
@@ -165,7 +165,7 @@ static void resize_element(const struct node *node, struct resize_taps *const *t
     put(y, i, weigh(places, n, x, from), bits * n);
 }
 
-/* The codes as numbers, of FP8 in steps. */
+/* The quantised values as numbers, of FP8 in steps. */
 static int32_t *numbers_of(struct bulk *bulk, const struct tensor *x)
 {
     const struct minifloat *format = type_minifloat(&x->type);

@@ -2,13 +2,13 @@
  * gives the same bits.
  *
  * sums      W x and R h of a row exactly, in 32 bits; each times its factor, to nearest multiple of
- *           2^-20, halves up, and added to the bias (and p (.) c); saturated to 32 bits, clipped.
- *           Of small floats in 64 bits; to nearest, ties to even, each saturated to 32 bits as well
+ *           2^-20, ties up, and added to the bias (and p (.) c); saturated to 32 bits, clipped.
+ *           Of narrow floats in 64 bits; to nearest, ties to even, each saturated to 32 bits as well
  * gates     qnn_gate.c: in 2^-15
- * cell      32 bits in 2^-20: (f * c + i * g) to nearest, halves up, saturated
- * hidden    16 bits in 2^-h_bits: the products of gates to nearest, halves up, saturated
+ * cell      32 bits in 2^-20: (f * c + i * g) to nearest, ties up, saturated
+ * hidden    16 bits in 2^-h_bits: the products of gates to nearest, ties up, saturated
  * results   codes of the hidden state, of the last hidden state and of the last cells: times one
- *           factor, rounded once, to nearest, halves up; small floats ties to even (exact_scale)
+ *           factor, rounded once, to nearest, ties up; narrow floats ties to even (exact_scale)
  *
  * So a state has about 16 bits, whatever y has, and what is rounded on the way is no more than a
  * few units of them: a result is half a step off, and less than a hundredth of a step of 8 bits
@@ -32,11 +32,11 @@ static bool check_type(struct ctx *ctx, const struct node *node, int input, enum
     const enum dtype found = input_type(node, input)->dtype;
 
     return found == wanted ||
-           diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, wanted is %s",
-                      input, op_name(node->op), dtype_name(found), dtype_name(wanted));
+           diag_error(ctx, DIAG_TYPE, node_origin(node), "input %d of %s is %s, expected %s", input,
+                      op_name(node->op), dtype_name(found), dtype_name(wanted));
 }
 
-/* Integers, or small floats. */
+/* Integers, or narrow floats. */
 static bool check_codes(struct ctx *ctx, const struct node *node, int input)
 {
     return type_minifloat(input_type(node, input)) ? exact_check_codes(ctx, node, input)
@@ -50,7 +50,7 @@ static bool check_zero(struct ctx *ctx, const struct node *node, int input, enum
                : qnn_check_zero(ctx, node, input, dtype, 1);
 }
 
-/* Codes, with a scale and a zero point behind them, or nothing at all. */
+/* Quantised values, with a scale and a zero point behind them, or nothing at all. */
 static bool check_state(struct ctx *ctx, const struct node *node, int codes, const char *name,
                         const struct rnn_sizes *s)
 {
@@ -72,14 +72,14 @@ static bool check_result(struct ctx *ctx, const struct node *node, int scale)
 {
     if (has(node, scale) != has(node, scale + 1))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: of inputs %d and %d one is missing", op_name(node->op), scale,
+                          "%s: one of inputs %d and %d is missing", op_name(node->op), scale,
                           scale + 1);
     return !has(node, scale) ||
            (qnn_check_scale(ctx, node, scale, 1) && check_codes(ctx, node, scale + 1) &&
             check_zero(ctx, node, scale + 1, input_type(node, scale + 1)->dtype));
 }
 
-/* i8, or small floats where x is one. */
+/* i8, or narrow floats where x is one. */
 static bool check_weights(struct ctx *ctx, const struct node *node, int input)
 {
     return type_minifloat(input_type(node, QNN_RNN_X)) ? exact_check_codes(ctx, node, input)
@@ -156,7 +156,7 @@ struct cell {
     const struct rnn_attrs *attrs;
     int64_t direction;
     const struct qnn_gate *gate;
-    const struct tensor *x, *w, *r; /* small floats as steps */
+    const struct tensor *x, *w, *r; /* narrow floats as steps */
     int64_t x_at;                   /* element of x that this step begins with */
     int64_t *sum_x;                 /* [rows], biases included, in 2^-20 */
     int64_t *sum_h;                 /* [rows], likewise */
@@ -292,7 +292,7 @@ static void step(struct cell *cell)
 
 /* --- sequences -------------------------------------------------------------------------------- */
 
-/* What element i of the codes stands for, in units of a state; not limited yet. */
+/* What element i of the quantised values stands for, in units of a state; not limited yet. */
 static int64_t loaded(const struct qnn_state *state, const struct tensor *codes, int64_t i)
 {
     if (state->format)

@@ -1,7 +1,7 @@
 /* qnn_table.c - what goes through a table of 256 entries, one for each code of 8 bits.
  *
  * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
- *              `axis`. Of FP8 (and other small floats of 8 bits) codes are looked up as u8,
+ *              `axis`. Of FP8 (and other narrow floats of 8 bits) codes are looked up as u8,
  *              and the table may be i32. Inputs: x, table, out_scale, out_zero: the latter say what
  *              the table's numbers mean, and are read by nobody here. Codes of 16 bits: qnn_pwl.c
  * qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only differences
@@ -10,7 +10,7 @@
  *
  * The greatest of a line has the power 2^31, so that the sum of a line is never 0; it has 64 bits.
  * The one division of a line rounds down, which is less than 2^-22 of a step of 1/256; the result
- * is rounded to nearest, halves up */
+ * is rounded to nearest, ties up */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static bool check_8_bits(struct ctx *ctx, const struct node *node)
 
     if (dtype == DTYPE_I8 || dtype == DTYPE_U8)
         return true;
-    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, wanted is i8 or u8",
+    return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, expected i8 or u8",
                       op_name(node->op), dtype_name(dtype));
 }
 
@@ -53,10 +53,10 @@ bool infer_qnn_lut(struct ctx *ctx, struct node *node)
         *axis = 0;
     else if (table->rank == 2 && !check_axis(ctx, node, x, axis))
         return false;
-    if (table->rank < 1 || table->rank > 2 || table->dim[table->rank - 1] != QNN_CODES ||
+    if (table->rank < 1 || table->rank > 2 || table->dim[table->rank - 1] != QNN_VALUES ||
         (table->rank == 2 && table->dim[0] != x->dim[*axis]))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "input 1 of %s has shape %s, wanted is 256, or one such row for each of "
+                          "input 1 of %s has shape %s, expected 256, or one such row for each of "
                           "the channels along the axis",
                           op_name(node->op), shape_text(&ctx->perm, table));
     set_scaled_output(node, table->dtype, x, 2, 3, -1);
@@ -82,7 +82,7 @@ bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor 
     for (int64_t i = 0; i < n; i++) {
         const int64_t x = codes ? ((const uint8_t *)in[0]->data)[i] : tensor_int_at(in[0], i);
 
-        copy_element(out, i, in[1], x - least + i / inner % rows * QNN_CODES);
+        copy_element(out, i, in[1], x - least + i / inner % rows * QNN_VALUES);
     }
     return true;
 }
@@ -90,7 +90,7 @@ bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor 
 void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS])
 {
     for (int d = 0; d < QNN_POWERS; d++) {
-        const int steps = d < QNN_CODES ? d : (d - QNN_CODES) * QNN_CODES;
+        const int steps = d < QNN_VALUES ? d : (d - QNN_VALUES) * QNN_VALUES;
 
         powers[d] = (uint32_t)fmin(rint(ldexp(exp(-steps * scale), 31)), 0x1p31);
     }
@@ -98,7 +98,7 @@ void qnn_powers_of(double scale, uint32_t powers[QNN_POWERS])
 
 uint32_t qnn_power_at(const uint32_t powers[QNN_POWERS], int64_t d)
 {
-    return (uint32_t)((uint64_t)powers[QNN_CODES + d / QNN_CODES] * powers[d % QNN_CODES] >> 31);
+    return (uint32_t)((uint64_t)powers[QNN_VALUES + d / QNN_VALUES] * powers[d % QNN_VALUES] >> 31);
 }
 
 struct qnn_softmax qnn_softmax_of(double in_scale, double out_scale)
@@ -124,7 +124,7 @@ struct qnn_log_softmax qnn_log_softmax_of(double in_scale, double out_scale)
     memcpy(of.powers, softmax.powers, sizeof of.powers);
     if (!(out_scale > 0) || isinf(out_scale)) /* no scale: 0 */
         return of;
-    for (int k = 0; k <= QNN_CODES; k++)
+    for (int k = 0; k <= QNN_VALUES; k++)
         of.logs[k] =
             (uint32_t)fmin(rint(ldexp(log1p(k / 256.0) / out_scale, 16)), (double)UINT32_MAX);
     if (in_scale > 0)
@@ -201,7 +201,7 @@ bool eval_qnn_softmax(struct ctx *ctx, const struct node *node, const struct ten
     return true;
 }
 
-uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
+uint64_t qnn_log_of(const uint32_t logs[QNN_VALUES + 1], uint64_t sum)
 {
     int exponent = 31;
     uint64_t fraction, k, rest;
@@ -211,7 +211,7 @@ uint64_t qnn_log_of(const uint32_t logs[QNN_CODES + 1], uint64_t sum)
     fraction = sum << (63 - exponent);
     k = fraction >> 55 & 255;
     rest = fraction >> 39 & 65535;
-    return (uint64_t)(exponent - 31) * logs[QNN_CODES] + logs[k] +
+    return (uint64_t)(exponent - 31) * logs[QNN_VALUES] + logs[k] +
            ((uint64_t)(logs[k + 1] - logs[k]) * rest >> 16);
 }
 

@@ -29,10 +29,10 @@ static bool check_blocks(struct ctx *ctx, const struct node *node, const struct 
     for (int i = 0; i < block->n; i++)
         if (block->at[i] < 1 || block->at[i] > MAX_BLOCK)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                              "%s: block size %lld, wanted is 1 to %d", op_name(node->op),
+                              "%s: block size %lld, expected 1 to %d", op_name(node->op),
                               (long long)block->at[i], MAX_BLOCK);
     if (block_len(block) > MAX_PLACES)
-        return diag_error(ctx, DIAG_TOO_BIG, node_origin(node), "%s: blocks of %lld, wanted are %d",
+        return diag_error(ctx, DIAG_TOO_BIG, node_origin(node), "%s: blocks of %lld, expected %d",
                           op_name(node->op), (long long)block_len(block), MAX_PLACES);
     return true;
 }
@@ -167,7 +167,7 @@ bool infer_same_first(struct ctx *ctx, struct node *node)
         reverse->time_axis > 1)
         return diag_error(
             ctx, DIAG_SHAPE, node_origin(node),
-            "%s: batch axis %lld and time axis %lld, wanted are 0 and 1 in either order",
+            "%s: batch axis %lld and time axis %lld, expected 0 and 1 in either order",
             op_name(node->op), (long long)reverse->batch_axis, (long long)reverse->time_axis);
     if (input_type(node, 1)->dim[0] != x->dim[reverse->batch_axis])
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),

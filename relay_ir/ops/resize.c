@@ -155,7 +155,7 @@ static bool check_element(struct ctx *ctx, const struct node *node)
         return false;
     if (dtype_is_integer(dtype) && dtype_bytes(dtype) > 4)
         return diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
-                          "%s of %s by method \"%s\" is not supported, wanted is a float or an "
+                          "%s of %s by method \"%s\" is not supported, expected a float or an "
                           "integer of at most 32 bits",
                           op_name(node->op), dtype_name(dtype), node->attrs.resize.method);
     return true;

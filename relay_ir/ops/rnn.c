@@ -82,13 +82,13 @@ static bool check_activations(struct ctx *ctx, struct node *node, const struct r
 
         if (rnn_function_of(at, length) == RNN_FUNCTION_COUNT)
             return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                              "%s: \"%s\" is no activation function", op_name(node->op),
+                              "%s: \"%s\" is not an activation function", op_name(node->op),
                               str_safe(&ctx->perm, arena_strndup(&ctx->perm, at, length), 40));
         at += length + (at[length] == ',');
     }
     if (n != wanted)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: there are %d activation functions, wanted are %d", op_name(node->op),
+                          "%s: there are %d activation functions, expected %d", op_name(node->op),
                           n, wanted);
     attrs->activation_alpha.n = attrs->activation_alpha.n ? attrs->activation_alpha.n : n;
     attrs->activation_beta.n = attrs->activation_beta.n ? attrs->activation_beta.n : n;
@@ -111,10 +111,10 @@ bool rnn_check_attrs(struct ctx *ctx, struct node *node)
         return false;
     if (attrs->hidden_size < 1 || attrs->hidden_size > SPATIAL_MOST)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: hidden_size is %lld, wanted is 1 to %lld", op_name(node->op),
+                          "%s: hidden_size is %lld, expected 1 to %lld", op_name(node->op),
                           (long long)attrs->hidden_size, (long long)SPATIAL_MOST);
     if (!(attrs->clip >= 0))
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: clip is %g, wanted is 0 or more",
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: clip is %g, expected 0 or more",
                           op_name(node->op), attrs->clip);
     sizes = rnn_sizes_of(node);
     return check_activations(ctx, node, &sizes);
@@ -126,7 +126,7 @@ bool rnn_check_input(struct ctx *ctx, const struct node *node, int input, const 
     if (input >= node->n_inputs || !node->inputs[input] ||
         type_same_storage(input_type(node, input), wanted))
         return true;
-    return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: %s is %s, wanted is %s",
+    return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: %s is %s, expected %s",
                       op_name(node->op), name, type_text(&ctx->perm, input_type(node, input)),
                       type_text(&ctx->perm, wanted));
 }
@@ -258,7 +258,7 @@ bool rnn_check_lengths(struct ctx *ctx, const struct node *node, const struct te
 
         if (length < 0 || length > s.steps)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                              "%s: the length of sequence %lld is %lld, wanted is 0 to %lld",
+                              "%s: the length of sequence %lld is %lld, expected 0 to %lld",
                               op_name(node->op), (long long)i, (long long)length,
                               (long long)s.steps);
     }

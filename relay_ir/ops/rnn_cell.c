@@ -6,7 +6,7 @@
  *       n = g(Wh x + Wbh + r (.) (Rh h + Rbh))
  *       h' = (1 - z) (.) n + z (.) h
  * lstm  i = f(Wi x + Wbi + Ri h + Rbi + Pi (.) c), f = f(...f + Pf (.) c), or with input_forget 1 -
- * i c' = f (.) c + i (.) g(...c), o = f(...o + Po (.) c'), h' = o (.) h(c') */
+ *       i c' = f (.) c + i (.) g(...c), o = f(...o + Po (.) c'), h' = o (.) h(c') */
 #include "relay_ir/ops/rnn_cell.h"
 
 #include <math.h>

@@ -7,15 +7,15 @@
 
 enum { MAX_GATES = 4, MAX_ACTIVATIONS = 3 };
 
-/* What the three operators differ in. */
+/* Differences between the three operators. */
 struct rnn_kind {
-    enum op op;              /* that of floats */
+    enum op op;              /* float operator */
     int gates;               /* rnn: h; gru: z, r, h; lstm: i, o, f, c */
     int n_activations;       /* per direction */
-    const char *activations; /* when nothing is said */
+    const char *activations; /* default */
 };
 
-/* Of an operator of floats or of codes. */
+/* For float and quantised operators. */
 const struct rnn_kind *rnn_kind(enum op op);
 
 enum rnn_function {
@@ -38,7 +38,7 @@ struct rnn_activation {
     double alpha, beta;
 };
 
-/* The function of a name, which is `n` bytes long; RNN_FUNCTION_COUNT if there is none. */
+/* Function by name, `n` bytes long; RNN_FUNCTION_COUNT if unknown. */
 enum rnn_function rnn_function_of(const char *name, size_t n);
 
 double rnn_activate(const struct rnn_activation *activation, double x);
@@ -56,7 +56,7 @@ struct rnn_cell {
     double *h, *c; /* [hidden], the state; c of lstm only */
 };
 
-/* From x [input] and the state to the next state. */
+/* Advances the state by one step with x [input]. */
 void rnn_cell_step(struct rnn_cell *cell, const double *x);
 
 #endif

@@ -22,11 +22,11 @@ static bool check_shapes(struct ctx *ctx, const struct node *node)
         !check_rank(ctx, node, 2, 1, 1))
         return false;
     if (rois->dim[1] != 4 || batch->dim[0] != rois->dim[0])
-        return diag_error(
-            ctx, DIAG_SHAPE, node_origin(node),
-            "%s: rois of shape %s and batch_indices of shape %s, wanted are 4 numbers and "
-            "an index for each region",
-            op_name(node->op), shape_text(&ctx->perm, rois), shape_text(&ctx->perm, batch));
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: rois of shape %s and batch_indices of shape %s, expected 4 numbers "
+                          "and an index for each region",
+                          op_name(node->op), shape_text(&ctx->perm, rois),
+                          shape_text(&ctx->perm, batch));
     if (x->dim[2] < 1 || x->dim[3] < 1)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: x of shape %s is empty",
                           op_name(node->op), shape_text(&ctx->perm, x));
@@ -47,7 +47,7 @@ bool infer_roi_align(struct ctx *ctx, struct node *node)
         return false;
     if (attrs->sample_ratio < 0 || attrs->sample_ratio > ROI_MOST_SAMPLES)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: sample_ratio is %lld, wanted is 0 to %d", op_name(node->op),
+                          "%s: sample_ratio is %lld, expected 0 to %d", op_name(node->op),
                           (long long)attrs->sample_ratio, ROI_MOST_SAMPLES);
     y.dim[0] = input_type(node, 1)->dim[0];
     y.dim[2] = attrs->pooled_size.at[0];

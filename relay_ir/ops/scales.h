@@ -1,32 +1,29 @@
-/* scales.h - type inference of what codes mean (QTYPE_SCALED): operators with a scale and a zero
- * point say it where these are constants, operators that only move or bound numbers pass it on, all
- * others say nothing. */
+/* scales.h - type inference of QTYPE_SCALED: operators with a constant scale and zero point set it,
+ * operators that only move or clamp values pass it on, all others clear it. */
 #ifndef RELAY_IR_OPS_SCALES_H
 #define RELAY_IR_OPS_SCALES_H
 
 #include "relay_ir/ir.h"
 
-/* set_output of output 0, whose codes have the scale and the zero point that these inputs are.
- * axis: of the output, along which they lie where they are vectors. Scales that are computed, or
- * that are not positive and finite, say nothing. */
+/* set_output of output 0 (or `output`), with scale and zero point from these inputs. axis: of the
+ * output, for vectors. Scales that are computed, not positive or not finite set nothing. */
 void set_scaled_output(struct node *node, enum dtype dtype, const struct type *shape, int scale,
                        int zero, int64_t axis);
 void set_scaled_output_at(struct node *node, int output, enum dtype dtype, const struct type *shape,
                           int scale, int zero, int64_t axis);
 
-/* Behind set_output of the same dtype: the output's codes mean what those of the input do. axis:
- * where the axis of the input lies along which there are scales; -1 = nowhere, then only what has
- * one scale passes. */
+/* After set_output with the input's dtype: the output takes the input's scales. axis: where the
+ * scaled axis of the input is in the output; -1 = nowhere, then only a single scale passes. */
 void pass_scales(struct node *node, int output, int input, int axis);
 
-/* The same, of an operator that leaves every axis in its place, and those along which there are
- * scales as they are; otherwise only what has one scale passes. */
+/* pass_scales for an operator that keeps every axis in place, and the extent of the scaled one;
+ * otherwise only a single scale passes. */
 void pass_scales_in_place(struct node *node, int output, int input);
 
-/* The axis along which the input has scales; -1: it has one, or none. */
+/* Axis of the input's scales; -1: a single scale, or none. */
 int scales_axis(const struct node *node, int input);
 
-/* The axis of a view of x where its axis `axis` lies, element for element; -1 = it has none. */
+/* Axis of `view` that corresponds, element by element, to `axis` of x; -1 = none. */
 int view_axis(const struct type *x, const struct type *view, int axis);
 
 #endif

@@ -24,7 +24,7 @@ static bool infer_scatter_elements(struct ctx *ctx, struct node *node)
                               shape_text(&ctx->perm, x), (long long)*axis);
     if (!type_same_shape(indices, input_type(node, 2)))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: updates of shape %s, wanted is the shape of the indices, %s",
+                          "%s: updates of shape %s, expected the shape of the indices, %s",
                           op_name(node->op), shape_text(&ctx->perm, input_type(node, 2)),
                           shape_text(&ctx->perm, indices));
     return true;
@@ -51,7 +51,7 @@ static bool infer_scatter_nd(struct ctx *ctx, struct node *node)
         wanted.dim[wanted.rank++] = x->dim[i];
     if (!type_same_shape(&wanted, input_type(node, 2)))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: updates of shape %s, wanted is %s", op_name(node->op),
+                          "%s: updates of shape %s, expected %s", op_name(node->op),
                           shape_text(&ctx->perm, input_type(node, 2)),
                           shape_text(&ctx->perm, &wanted));
     return true;

@@ -28,7 +28,7 @@ bool infer_axis_same(struct ctx *ctx, struct node *node)
     if (node->op == OP_LP_NORMALIZE && node->attrs.lp_normalize.p != 1 &&
         node->attrs.lp_normalize.p != 2)
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s: p is %lld, wanted is 1 or 2", op_name(node->op),
+                          "%s: p is %lld, expected 1 or 2", op_name(node->op),
                           (long long)node->attrs.lp_normalize.p);
     set_output(node, 0, x->dtype, x);
     return true;

@@ -15,14 +15,13 @@ bool spatial_check_list(struct ctx *ctx, const struct node *node, const char *wh
     if (list->n == 0)
         *list = ints_fill(n, missing);
     if (list->n != n)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: %s has %d entries, wanted are %d", op_name(node->op), what, list->n,
-                          n);
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: %s has %d entries, expected %d",
+                          op_name(node->op), what, list->n, n);
     for (int i = 0; i < n; i++)
         if (list->at[i] < least || list->at[i] > SPATIAL_MOST)
             return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                              "%s: %s has the entry %lld, wanted is %lld to %lld",
-                              op_name(node->op), what, (long long)list->at[i], (long long)least,
+                              "%s: %s has the entry %lld, expected %lld to %lld", op_name(node->op),
+                              what, (long long)list->at[i], (long long)least,
                               (long long)SPATIAL_MOST);
     return true;
 }

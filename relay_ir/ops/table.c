@@ -35,7 +35,7 @@ bool op_is_elementwise(enum op op)
     return rows[op].pattern == PATTERN_ELEMWISE || rows[op].pattern == PATTERN_BROADCAST;
 }
 
-bool op_takes_halves(enum op op)
+bool op_takes_half(enum op op)
 {
     switch (op) {
     case OP_BROADCAST_TO:

@@ -1,27 +1,27 @@
 /* rewrite.h - rewrite rules as data, and the one driver that applies them.
  *
- * A rule looks at a node and either builds a value that may stand for the node's output, or answers
- * NULL. It changes nothing else: the driver replaces, keeps the name of the model, and removes what
- * became dead. First match wins, so the longer pattern stands above its own prefix. */
+ * A rule looks at a node and returns a new value that may replace the node's output, or NULL. It
+ * changes nothing else: the driver replaces, keeps the model's name, and removes dead nodes. The
+ * first match wins, so a longer pattern stands above its prefix. */
 #ifndef RELAY_IR_PASSES_REWRITE_H
 #define RELAY_IR_PASSES_REWRITE_H
 
 #include "relay_ir/ir.h"
 
-/* Where a rule builds: before the node it was asked about, in its function. */
+/* Where a rule builds: before `root`, in its function. */
 struct rewrite {
     struct ctx *ctx;
     struct function *fn;
     struct node *root;
-    const char *name;            /* of the value to be replaced, which the new one will take over;
-                                    what else is built is called "name.operator" */
-    const struct origin *origin; /* of root; rule_covers adds more */
+    const char *name;            /* of the replaced value, which the new one takes over;
+                                    intermediate values are called "name.operator" */
+    const struct origin *origin; /* of root; rule_covers adds others */
 };
 
 struct rule {
     const char *name;
     struct value *(*apply)(struct rewrite *rewrite, struct node *root);
-    const enum op *roots; /* the operators it is asked about, up to OP_COUNT; NULL = all */
+    const enum op *roots; /* operators that it may match, ends with OP_COUNT; NULL = all */
 };
 
 #define ROOTS(...)                                                                                 \
@@ -30,7 +30,7 @@ struct rule {
         __VA_ARGS__, OP_COUNT                                                                      \
     }
 
-/* Applies the rules to all functions, in sweeps, until none fires. False after an error. */
+/* Applies the rules to all functions until none fires. False after an error. */
 bool rewrite_module(struct module *module, const struct rule *rules, int n_rules);
 
 /* The tables, for reports about rules that never fire. */
@@ -43,15 +43,15 @@ const struct rule *simplify_expr_rules(int *n);
 const struct rule *simplify_inference_rules(int *n);
 const struct rule *sink_views_rules(int *n);
 
-/* Removes the node if nobody needs it, and then what only it needed. */
+/* Removes the node if it is unused, and then the nodes that only it used. */
 void remove_dead(struct node *node);
 
-/* --- for rules ------------------------------------------------------------------------------ */
+/* --- for rules -------------------------------------------------------------------------------- */
 
-/* The nodes built from here on also stand for this node of the model. */
+/* Adds the origins of `node` to nodes built from here on. */
 void rule_covers(struct rewrite *rewrite, const struct node *node);
 
-/* Builds before the root. NULL inputs make NULL, so that calls nest. */
+/* Builds before the root. A NULL input gives NULL, so that calls nest. */
 struct value *rule_build(struct rewrite *rewrite, enum op op, const union attrs *attrs,
                          int n_inputs, struct value *const *inputs);
 struct value *rule_build1(struct rewrite *rewrite, enum op op, const union attrs *attrs,
@@ -62,29 +62,28 @@ struct value *rule_build3(struct rewrite *rewrite, enum op op, const union attrs
                           struct value *a, struct value *b, struct value *c);
 struct value *rule_reshape(struct rewrite *rewrite, struct value *x, const struct type *shape);
 
-/* A copy of a one-output node that reads `inputs`, under the same name if the old one will die. */
+/* Copies a one-output node with other inputs, under its name if the old node will die. */
 struct value *rule_rebuild(struct rewrite *rewrite, const struct node *node,
                            struct value *const *inputs);
 
-/* A constant that takes the place of `like`: the generated C keeps the model's names. `like` itself
- * loses its name if nobody else reads it. */
+/* A constant that replaces `like` and takes its name if nobody else reads it: generated C keeps the
+ * model's names. */
 struct value *rule_constant_like(struct rewrite *rewrite, struct value *like,
                                  const struct type *type, const void *data);
 
 /* The node that computes the value when its operator is `op`, else NULL. */
 struct node *defined_by(const struct value *value, enum op op);
-/* The same when nobody else reads the value: what is inside a pattern may vanish. */
+/* defined_by if the value has no other reader, so that a pattern's inner nodes may vanish. */
 struct node *only_defined_by(const struct value *value, enum op op);
 
-/* Of a node with two inputs, the constant one; *other is the other one. NULL if neither is, or both
- * are. */
+/* The constant input of a binary node; *other is the other input. NULL unless exactly one is
+ * constant. */
 struct value *constant_side(const struct node *node, struct value **other);
 
-/* Whether the value is a constant all of whose elements are this float (after rounding it to the
- * element type). */
+/* True for a constant whose elements all equal this number, rounded to the element type. */
 bool is_number(const struct value *value, double number);
 
-/* Whether a constant of shape `type` varies over axis `axis` of `shape` at most, when broadcast. */
+/* True if a constant of shape `type`, broadcast to `shape`, varies along `axis` only. */
 bool is_per_axis(const struct type *type, const struct type *shape, int axis);
 
 #endif

@@ -1,5 +1,5 @@
 /* rules.h - the functions behind the rows of fake_quant_to_integer.c, canonicalize.c and
- * simplify_expr.c, a file per subject. What each one rewrites stands in its table row and above its
+ * simplify_expr.c, a file per subject. Each is documented in its table row and at its
  * definition. */
 #ifndef RELAY_IR_PASSES_RULES_H
 #define RELAY_IR_PASSES_RULES_H
@@ -35,8 +35,8 @@ RULE(drop_resize)
 RULE(drop_pool)
 RULE(drop_reduction)
 
-/* split.c: a split of x like `split`, right in front of it: the one that is there (NULL = none is),
- * or, from split_before, a new one (NULL after an error). */
+/* split.c: a split of x with the attributes of `split`: split_found returns an existing one (NULL =
+ * none), split_before makes one before it (NULL after an error). */
 struct node *split_found(const struct node *split, const struct value *x);
 struct node *split_before(struct rewrite *rewrite, struct node *split, struct value *x);
 
@@ -76,8 +76,8 @@ RULE(exact_normalize)
 RULE(exact_product)
 
 /* transposed.c */
-RULE(exact_transpose_in_phases)
-RULE(transpose_in_phases)
+RULE(exact_polyphase)
+RULE(transposed_conv_to_polyphase)
 
 /* compare.c */
 RULE(compare_before_decode)
@@ -163,7 +163,7 @@ RULE(quantize_of_split)
 RULE(quantize_of_pad)
 RULE(quantize_of_move)
 
-/* codes.c */
+/* narrow_move.c */
 RULE(move_before_decoder)
 RULE(pad_before_decoder)
 RULE(join_before_decoder)
@@ -202,13 +202,13 @@ RULE(exact_recurrent)
 RULE(chain_to_table)
 RULE(table_of_table)
 
-/* stored_codes.c */
+/* stored_constants.c */
 RULE(codes_of_weights)
 RULE(take_of_codes)
 RULE(turn_before_decoder)
 RULE(turned_codes)
 
-/* small_product.c */
+/* narrow_product.c */
 RULE(product_of_codes)
 
 /* exact_order.c */

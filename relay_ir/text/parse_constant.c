@@ -65,7 +65,7 @@ static bool find_payload(struct parser *parser, const char *name, const struct t
     }
     if (!found && !parser->zero_missing) {
         reader->at = start;
-        return reader_fail(reader, "no constant with this type and checksum is at hand");
+        return reader_fail(reader, "no payload with this type and checksum");
     }
     if (!found && !text_payload(parser, type, &zeros))
         return false;

@@ -148,7 +148,7 @@ static bool read_callee(struct parser *parser, struct function **callee)
     back = reader->at;
     reader->at = start;
     if (!section)
-        return reader_fail(reader, "there is no function '%s'",
+        return reader_fail(reader, "unknown function '%s'",
                            str_safe(&reader->ctx->scratch, name, 60));
     if (section->open)
         return reader_fail(reader, "a function may not call itself");

@@ -44,7 +44,7 @@ bool reader_elements(struct reader *reader, enum dtype dtype, int64_t n, void *e
             return false;
     }
     if (i < n && i != 1)
-        return reader_fail(reader, "'...' stands behind the first element only");
+        return reader_fail(reader, "'...' may only follow the first element");
     for (; i < n; i++)
         memcpy((char *)elements + (size_t)i * bytes, elements, bytes);
     return reader_expect(reader, "]");
@@ -59,8 +59,7 @@ bool reader_checksum(struct reader *reader, unsigned long *checksum)
     return true;
 }
 
-/* --- what is known of the numbers ---------------------------------------------------------------
- */
+/* --- what is known of the numbers ------------------------------------------------------------- */
 
 static const char *vector_key(struct arena *arena, enum dtype dtype, unsigned long checksum,
                               int64_t n)

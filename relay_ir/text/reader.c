@@ -118,8 +118,7 @@ bool reader_number(struct reader *reader, int64_t most, int64_t *number)
     errno = 0;
     *number = strtoll(reader->at, &end, 10);
     if (errno || *number > most)
-        return reader_fail(reader, "the number is too big, at most %lld is wanted",
-                           (long long)most);
+        return reader_fail(reader, "the number is too big, expected at most %lld", (long long)most);
     reader->at = end;
     return true;
 }

@@ -38,7 +38,7 @@ bool reader_string(struct reader *reader, const char **string);
 /* A number in 0 .. most. */
 bool reader_number(struct reader *reader, int64_t most, int64_t *number);
 
-/* --- read_type.c */
+/* --- read_type.c ------------------------------------------------------------------------------ */
 
 /* "(1,3,224,224) f32" with its quantisation; constant: the type is of a constant. */
 bool reader_type(struct reader *reader, bool constant, struct type *type);

@@ -1,27 +1,26 @@
-/* difference.h - how far two tensors are apart. */
+/* difference.h - difference between two tensors. */
 #ifndef RELAY_IR_VALIDATE_DIFFERENCE_H
 #define RELAY_IR_VALIDATE_DIFFERENCE_H
 
 #include "relay_ir/type.h"
 
 struct difference {
-    double most, largest; /* the greatest difference; the greatest magnitude that was wanted */
-    int64_t at;           /* of the greatest; -1 = none */
-    double got, wanted;   /* there */
+    double most, largest; /* greatest difference; greatest magnitude in `wanted` */
+    int64_t at;           /* element with the greatest difference; -1 = none */
+    double got, wanted;   /* values of that element */
 };
 
-/* Codes of one that stand for the floats of the other are compared as the numbers they stand for.
- * Infinite where shapes differ, or one of two elements is no finite number and the other is not the
- * same. */
+/* Quantised values are compared with floats as the real values that they stand for. Infinite if
+ * shapes differ, or if one of two elements is not finite and the other is different. */
 struct difference difference_of(const struct tensor *got, const struct tensor *wanted);
 
-/* The same type and the same bits; what a NaN holds besides does not count. */
+/* True if types and bits are equal; payloads of NaN are ignored. */
 bool difference_is_none(const struct tensor *got, const struct tensor *wanted);
 
-/* Whether what was finite is finite still. */
+/* True if every element that is finite in `wanted` is finite in `got`. */
 bool difference_is_finite(const struct tensor *got, const struct tensor *wanted);
 
-/* One step of quantised values that a result is, or has become; 0 where it is neither. */
+/* Quantisation step of a or b; 0 if neither is quantised. */
 double difference_step(const struct tensor *a, const struct tensor *b);
 
 /* "[0,3,1]": the coordinates of an element. */

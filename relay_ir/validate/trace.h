@@ -1,6 +1,6 @@
-/* trace.h - evaluates a graph again and again: a node whose operator, attributes and inputs have
- * been seen before is not computed anew. Passes change little at a time, so that most of a network
- * is evaluated once for all of them. */
+/* trace.h - repeated evaluation with a cache: a node with known operator, attributes and inputs is
+ * not computed again. Passes change little at a time, so most of a network is evaluated once for
+ * all of them. */
 #ifndef RELAY_IR_VALIDATE_TRACE_H
 #define RELAY_IR_VALIDATE_TRACE_H
 
@@ -12,7 +12,7 @@ struct seen_tensor {
     uint64_t hash;
 };
 
-/* A value of main as it was evaluated, in the order of the graph. */
+/* A value of main as evaluated, in graph order. */
 struct traced {
     const char *name;            /* a copy */
     const struct origin *origin; /* of the node that computed it; NULL = it has none */
@@ -20,7 +20,7 @@ struct traced {
     struct seen_tensor seen;
 };
 
-/* One evaluation of main. Tensors belong to the memory of results and live until trace_forget. */
+/* One evaluation of main. Tensors belong to `struct memory` and live until trace_forget. */
 struct trace {
     struct arena arena;
     int n_values;
@@ -30,7 +30,7 @@ struct trace {
     const char **result_names;
 };
 
-struct memory; /* of results; opaque */
+struct memory; /* cache of results; opaque */
 
 struct memory *memory_new(void);
 void memory_free(struct memory *memory);
@@ -41,12 +41,12 @@ struct seen_tensor memory_see(const struct tensor *tensor);
 bool trace_run(struct memory *memory, struct module *module, const struct seen_tensor *inputs,
                struct trace *trace);
 
-/* Results that neither this run nor the one before it asked for are forgotten. */
+/* Drops results that neither the last run nor the one before it used. */
 void trace_forget(struct memory *memory);
 
 void trace_free(struct trace *trace);
 
-/* The value of this name; NULL = there is none. */
+/* Value by name; NULL = none. */
 const struct traced *trace_find(const struct trace *trace, const char *name);
 
 #endif

@@ -19,8 +19,8 @@ enum {
     MOST_NODES_EVER =
         1000000,       /* that are run, calls written out; more are for the passes to refuse */
     KEPT = 2,          /* traces of each set of inputs: before a step, and after it */
-    NOISE_FACTOR = 16, /* results may be as far apart as so many times their noise; */
-    STEPS_FACTOR = 4   /* where that moves most quantised values, so many times */
+    NOISE_FACTOR = 16, /* results may differ by this multiple of their noise; */
+    STEPS_FACTOR = 4   /* this multiple if noise moves most quantised values */
 };
 #define BIG_NETWORK                                                                                \
     100e6 /* multiply-accumulates and elements, above which one set of inputs is enough */
@@ -169,7 +169,7 @@ struct validation *validation_new(struct module *module, const struct validation
     for (int kind = 0; kind < INPUT_KINDS && v->n_samples < wanted; kind++)
         sample_begin(v, module, (enum input_kind)kind);
     if (v->log && validation_is_blind(v))
-        fprintf(v->log, "check-passes: no inputs made up here can be evaluated\n");
+        fprintf(v->log, "check-passes: no generated inputs can be evaluated\n");
     return v;
 }
 
@@ -337,7 +337,7 @@ static bool sample_step(struct validation *v, struct sample *sample, struct modu
     trace_free(&sample->now);
     if (!run(v, sample, module, &sample->now) || sample->now.n_results != sample->before.n_results)
         return diag_error(module->ctx, DIAG_MEANING, NULL,
-                          "after %s the network cannot be evaluated any more", step);
+                          "the network cannot be evaluated after %s", step);
     for (int i = 0; i < sample->now.n_results && ok; i++) {
         ok = is_kept(v, sample, module, i, &sample->before.results[i].tensor, promise, &d) ||
              tell(sample, module, step, i, promise, &d);

@@ -1,13 +1,11 @@
-/* validate.h - translation validation: after each step of the pipeline the graph means what it
- * meant before.
+/* validate.h - translation validation: checks that every step of the pipeline preserves what the
+ * graph computes.
  *
  * The reference evaluators run the graph as it was imported, then the graph after each step, on the
- * same inputs. What a step promises of the numbers (enum promise) says how far the results of main
- * may be from those before it. The first step that breaks its promise is named with a node: an
- * error of relayc (DIAG_MEANING), whatever the graph verifier says.
+ * same inputs. A step's promise (enum promise) bounds the change in main's results. The first step
+ * that breaks it is reported with a node as a bug in relayc (DIAG_MEANING).
  *
- * Nothing here is shared with the passes but the graph itself and the evaluators of relay_ir/ops.
- */
+ * The only code shared with the passes is the graph and the evaluators of relay_ir/ops. */
 #ifndef RELAY_IR_VALIDATE_VALIDATE_H
 #define RELAY_IR_VALIDATE_VALIDATE_H
 
@@ -15,46 +13,45 @@
 
 #include "relay_ir/ir.h"
 
-/* What a step promises of main's results. */
+/* Bound on the change of main's results by a step. */
 enum promise {
-    PROMISE_BITS,     /* the same bits; NaN is NaN, whatever its payload */
-    PROMISE_ROUNDING, /* the same real numbers, rounded elsewhere: results are no further apart than
-                         NOISE_FACTOR times what the smallest noise on every value moves them by */
-    PROMISE_CODES,    /* the same, and quantised values may be one step apart */
-    PROMISE_NOTHING   /* changes the numbers on purpose (quantisation): results must be finite where
-                         they were, and what they have become is what later steps are held to */
+    PROMISE_BITS,     /* identical bits; any NaN equals any other */
+    PROMISE_ROUNDING, /* equal real values, rounded differently: results differ by at most
+                         NOISE_FACTOR times their change under the smallest noise on every value */
+    PROMISE_CODES,    /* PROMISE_ROUNDING, and quantised values may differ by one step */
+    PROMISE_NOTHING   /* intended change (quantisation): results must stay finite, and become the
+                         reference for later steps */
 };
 
 struct validation; /* opaque */
 
 struct validation_options {
-    uint64_t seed; /* of the inputs */
-    int n_inputs;  /* sets of them; 0 = 3 of a small network, 1 of one over 100 M MACs */
-    double limit;  /* multiply-accumulates and elements above which a network is not evaluated, nor
-                      where its values take too much memory; 0 = none */
+    uint64_t seed; /* of the input data */
+    int n_inputs;  /* sets of inputs; 0 = 3 for small networks, 1 above 100 M MACs */
+    double limit;  /* work (MACs and elements) above which a network is not evaluated; memory is
+                      limited too. 0 = no limit */
     FILE *log;     /* a line per step; NULL = none */
 };
 
-/* Evaluates the module as it is now, imported and before any pass. The options may be NULL. A
- * network that cannot be evaluated on made-up inputs (an index out of range) is not validated: see
- * validation_is_blind. */
+/* Evaluates the imported module, before any pass. options may be NULL. Networks that cannot be
+ * evaluated on generated inputs (an index out of range) are not validated: validation_is_blind. */
 struct validation *validation_new(struct module *module, const struct validation_options *options);
 void validation_free(struct validation *validation); /* NULL is fine */
 
-/* Evaluates the module after the step. False after an error that names the step and the first node
- * whose value is not what it was. */
+/* Evaluates the module after a step. False after an error that names the step and the first node
+ * whose value changed. */
 bool validation_step(struct validation *validation, struct module *module, const char *step,
                      enum promise promise);
 
-/* After the last step: the graph that is left means what was imported, as far as all steps together
- * promise it. False after an error. */
+/* After the last step: compares the final graph with the imported one under the weakest promise so
+ * far. False after an error. */
 bool validation_end(struct validation *validation, struct module *module);
 
-/* No made-up input could be evaluated, so that steps are not judged. */
+/* True if no generated input could be evaluated, so that steps are not checked. */
 bool validation_is_blind(const struct validation *validation);
 
-/* For reports: steps judged, and results whose own rounding noise is so large (over a tenth of the
- * result) that a promise other than bits says little. */
+/* For reports: steps checked, and results whose rounding noise exceeds a tenth of their magnitude,
+ * so that promises other than bits are weak. */
 int validation_n_steps(const struct validation *validation);
 int validation_n_noisy(const struct validation *validation);
 

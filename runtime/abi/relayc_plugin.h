@@ -1,17 +1,16 @@
-/* relayc_plugin.h - what a shared object says to relayc, to take parts of a graph for a target that
- * is not part of relayc. C99, or C++; nothing else is needed. docs/guide/plugin.md has an example.
+/* relayc_plugin.h - interface of a plug-in: a shared object with the hooks of a backend that is not
+ * built into relayc. C99 or C++, no dependencies. docs/guide/plugin.md has an example.
  *
- * The shared object exports one function, relayc_plugin_get. relayc asks it for a version of this
- * interface and gets a table of functions; each of them may be missing (NULL).
+ * The shared object exports one function, relayc_plugin_get. relayc calls it with a version of this
+ * interface and gets a table of functions, each of which may be NULL.
  *
  * Rules
- *  - One call at a time, from one thread. A plug-in may serve several targets.
- *  - What relayc hands over (graph, names, payloads) is read-only and lives until the function
- *    returns. What a plug-in hands over with refuse, fail and add_* is copied before these return.
- *    Nobody frees what the other one made.
+ *  - One call at a time, from one thread. A plug-in may serve several backends.
+ *  - Data from relayc (graph, names, payloads) is read-only and valid until the function returns.
+ *    Arguments of refuse, fail and add_* are copied. Neither side frees memory of the other.
  *  - The table and its name live as long as the process. A shared object is never unloaded.
  *  - A function of the plug-in returns normally: no exit, no longjmp, no C++ exception.
- *  - The same graph must get the same answer, always: what relayc writes is reproducible.
+ *  - Answers depend on the graph only: output of relayc is reproducible.
  *  - Texts end with a zero byte and are UTF-8. */
 #ifndef RELAYC_PLUGIN_H
 #define RELAYC_PLUGIN_H
@@ -27,7 +26,7 @@ extern "C" {
 
 enum { RELAYC_MAX_RANK = 8 };
 
-/* Constant numbers: row-major, without gaps, little-endian, aligned to their elements. */
+/* Constant data: row-major, dense, little-endian, aligned to its elements. */
 struct relayc_tensor {
     const char *dtype; /* "f32", "i8", "f8e4m3", ...: docs/design/ir.md lists them */
     int32_t rank;      /* 0 = a scalar */
@@ -36,7 +35,7 @@ struct relayc_tensor {
     size_t bytes;
 };
 
-/* assemble: where a value of the region lies while it runs. */
+/* assemble: location of a value of the region at run time. */
 enum relayc_place_kind {
     RELAYC_INPUT,   /* the index-th argument of the region */
     RELAYC_OUTPUT,  /* the index-th result */
@@ -51,23 +50,23 @@ struct relayc_place {
     size_t offset, bytes;
 };
 
-/* What a function of the plug-in is asked about, and what it may do. */
+/* Subject of a call into the plug-in, and the functions that it may use. */
 struct relayc_call {
     uint32_t version;      /* RELAYC_PLUGIN_VERSION of the relayc that calls */
     const char *target;    /* "mynpu" */
     const char *composite; /* "mynpu.conv2d_act"; assemble: "" */
 
     /* JSON text, {"functions": [...]}; docs/guide/graph-json.md describes the functions. The first
-     * one is the composite or the region, the others are those that it calls. A composite has the
-     * key "captures" besides: what the names of the pattern are, {"w": "conv1.weight"}. Constants
-     * of more than 16 elements are without their numbers: `constant` gives them. */
+     * one is the composite or the region, the others are those that it calls. A composite also has
+     * the key "captures": the values of the pattern's names, {"w": "conv1.weight"}. Constants of
+     * more than 16 elements have no values here: `constant` returns them. */
     const char *graph;
 
     const struct relayc_place *places; /* assemble: of all values of the region; else NULL */
     size_t n_places;
-    size_t scratch_bytes;       /* assemble: what RELAYC_SCRATCH places and call_scratch take up */
-    const size_t *call_scratch; /* assemble: per node of the first function, where in the working
-                                 * memory a composite has the bytes of its row's "scratch" */
+    size_t scratch_bytes;       /* assemble: size of the working memory, call_scratch included */
+    const size_t *call_scratch; /* assemble: per node of the first function, offset in the working
+                                   memory of the bytes for its row's "scratch" */
     size_t n_call_scratch;
 
     /* The payload of a constant, by its name in `graph`; function NULL = the first one. 1, or 0 if
@@ -75,55 +74,55 @@ struct relayc_call {
     int (*constant)(const struct relayc_call *call, const char *function, const char *name,
                     struct relayc_tensor *tensor);
 
-    /* The value that a name of the pattern stands for; of an operator: its output. data is NULL
-     * where it is no constant. 1, or 0 if the function has no such capture. */
+    /* The value of a capture; of an operator, its output. data is NULL unless it is a constant. 1,
+     * or 0 if the function has no such capture. */
     int (*capture)(const struct relayc_call *call, const char *function, const char *capture,
                    struct relayc_tensor *tensor);
 
-    /* Say why not, and return 0, so that one may write: return call->refuse(call, "k is 11", "k <=
-     * 7"). refuse: the graph is fine, but not for this target. fail: something went wrong. */
+    /* Report a reason and return 0: return call->refuse(call, "k is 11", "k <= 7"). refuse: the
+     * backend does not support the graph. fail: an error. */
     int (*refuse)(const struct relayc_call *call, const char *found, const char *wanted);
     int (*fail)(const struct relayc_call *call, const char *message);
 
-    /* lower: ${key} of the composite's template becomes this text, this number, or the C expression
-     * of a constant array with these numbers. A key consists of letters, digits, '_' and '.'.
-     * layout is for the comment at the array, NULL = none. add_array returns 0 when the tensor
-     * makes no sense; that fails the call. */
+    /* lower: ${key} of the composite's template expands to this text, this number, or the C
+     * expression of a constant array with this data. A key consists of letters, digits, '_' and
+     * '.'. layout is for the comment at the array, NULL = none. add_array returns 0 for an invalid
+     * tensor; that fails the call. */
     void (*add_text)(const struct relayc_call *call, const char *key, const char *text);
     void (*add_int)(const struct relayc_call *call, const char *key, int64_t number);
     int (*add_array)(const struct relayc_call *call, const char *key,
                      const struct relayc_tensor *tensor, const char *layout);
 
-    /* lower, assemble: so many bytes of working memory besides what relayc counts itself. */
+    /* lower, assemble: adds bytes of working memory to what relayc counts itself. */
     void (*add_scratch)(const struct relayc_call *call, size_t bytes);
 
-    /* assemble: the stream goes on with these bytes. */
+    /* assemble: appends bytes to the stream. */
     void (*add_stream)(const struct relayc_call *call, const void *bytes, size_t n);
 
-    void *host; /* relayc's */
+    void *host; /* private to relayc */
 };
 
-/* What a plug-in can do. Where a function is missing, target.json says all there is to say. */
+/* Functions of a plug-in. A NULL function leaves the matter to target.json. */
 struct relayc_plugin {
     uint32_t version; /* RELAYC_PLUGIN_VERSION */
     const char *name; /* for messages: "mynpu plug-in 2.1" */
 
-    /* Whether the target takes this match of one of its rows, whose conditions hold: 1, or 0 behind
-     * refuse. Asked often, for graphs that are not taken in the end: no side effects. */
+    /* Does the backend accept this match of a row whose conditions hold? 1, or 0 after refuse.
+     * Called often, also for graphs that are not taken in the end: no side effects. */
     int (*check)(const struct relayc_call *call);
 
-    /* Estimated nanoseconds of a composite without hand-over; negative = as target.json says. */
+    /* Estimated nanoseconds of a composite without hand-over; negative = by target.json. */
     double (*cost_ns)(const struct relayc_call *call);
 
-    /* Adds keys for a composite's template. 1, or 0 behind fail or refuse, which end the
+    /* Adds keys for a composite's template. 1, or 0 after fail or refuse, which end the
      * compilation. */
     int (*lower)(const struct relayc_call *call);
 
-    /* Format "stream": the whole region as bytes. Results as for lower. */
+    /* Format "stream": encodes the region as bytes. Results as for lower. */
     int (*assemble)(const struct relayc_call *call);
 };
 
-/* The one function that a plug-in exports. NULL = it does not know this version. */
+/* The function that a plug-in exports. NULL = unknown version. */
 const struct relayc_plugin *relayc_plugin_get(uint32_t version);
 
 #ifdef __cplusplus

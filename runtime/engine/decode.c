@@ -1,4 +1,4 @@
-/* decode.c - inputs of convolutions and matrix products that are stored as less than f32 (small
+/* decode.c - inputs of convolutions and matrix products that are stored as less than f32 (narrow
  * floats, blocks of them, f16, bf16, i8, i4), which oneDNN computes in f32.
  *
  * Every number of these types is an f32, so that only the order of summation differs from the

@@ -1,7 +1,7 @@
-/* generated.h - the third executor: generated C, built with the host's compiler and called.
+/* generated.h - executor of generated C: builds it with the host's compiler and calls it.
  *
- * Knows nothing of the code generator: it takes NAME.h and the .c files of a folder, writes a small
- * adapter beside them, builds a shared object there and loads it. */
+ * Independent of the code generator: it takes NAME.h and the .c files of a folder, adds a small
+ * adapter, builds a shared object there and loads it. */
 #ifndef RUNTIME_ENGINE_GENERATED_H
 #define RUNTIME_ENGINE_GENERATED_H
 
@@ -16,37 +16,36 @@ struct generated_region {
 
 struct generated_options {
     const char *name;         /* of the model: NAME.h, NAME_run */
-    const char *dir;          /* where the files are, and where the objects go */
-    const char *const *files; /* the .c files (paths; others are passed over) */
+    const char *dir;          /* folder of the files, and of the objects */
+    const char *const *files; /* paths; only .c files count */
     int n_files;
     const char *compiler; /* "cc", "ccache gcc -m32"; NULL = $CC, else "cc" */
     const char *flags;    /* separated by blanks; NULL = "-O2" */
-    const char *libs;     /* likewise, behind the files: "-ldnnl"; NULL = none but -lm */
-    bool step;            /* NAME_step() is there */
+    const char *libs;     /* linker options after the files: "-ldnnl"; NULL = -lm only */
+    bool step;            /* NAME_step() exists */
     struct adapter_memory memory;
-    bool warn;                              /* of what the compiler says (-Wall) though it builds */
+    bool warn;                              /* turn compiler warnings (-Wall) into diagnostics */
     const struct generated_region *regions; /* NULL = messages have numbers only */
     int n_regions;
 };
 
 struct generated;
 
-/* Builds and loads. fn (main) gives the number of inputs and outputs. NULL after an error, which
- * carries the first lines of the compiler's messages. */
+/* Builds and loads the code of fn (main). NULL after an error with the first lines of the
+ * compiler's messages. */
 struct generated *generated_build(struct ctx *ctx, const struct function *fn,
                                   const struct generated_options *options);
 
 /* A function of a region that does not return 0 is an error (REGION_FAILED). A crash ends the
- * process with exit code 1: a line on standard error says where, and remembered temporaries are
- * removed.
+ * process with exit code 1: a line on standard error says where, and temporary files are removed.
  *
- * As interpret(): outputs are allocated in bulk. The arena is filled with 0xFF bytes (NaN) first,
- * so that reading what was never written shows. */
+ * Outputs are allocated in bulk, as by interpret(). The arena is filled with 0xFF bytes (NaN)
+ * first, to expose reads of unwritten memory. */
 bool generated_run(struct generated *generated, const struct tensor *inputs, struct tensor *outputs,
                    struct bulk *bulk);
 
-/* Step by step: begin, then each region in turn; the arena and the outputs can be read in between.
- * inputs as above; outputs are allocated by begin. */
+/* Region by region: begin, then each region in turn; arena and outputs may be read in between.
+ * begin allocates the outputs. */
 bool generated_begin(struct generated *generated, const struct tensor *inputs,
                      struct tensor *outputs, struct bulk *bulk);
 bool generated_step(struct generated *generated, int region);

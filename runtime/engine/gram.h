@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* sum [k, k] += transposed x times x, x being [n, k], row-major. False when oneDNN fails. */
+/* sum[k, k] += transpose(x) * x, x [n, k], row-major. False if oneDNN fails. */
 bool engine_gram(const float *x, int64_t n, int64_t k, float *sum);
 
 #endif

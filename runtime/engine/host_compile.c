@@ -106,7 +106,7 @@ bool host_compile(struct ctx *ctx, const struct host_compile *job)
     struct stat said;
 
     if (n == 0)
-        return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "no C compiler is named");
+        return diag_error(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler's name is empty");
     n = split_words(&ctx->perm, job->mode, words, n);
     n = split_words(&ctx->perm, job->flags, words, n);
     if (job->warn)
@@ -131,7 +131,7 @@ bool host_compile(struct ctx *ctx, const struct host_compile *job)
         return false;
     }
     if (job->warn && stat(messages, &said) == 0 && said.st_size > 0) {
-        diag_warn(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler '%s' warns of the generated code",
+        diag_warn(ctx, DIAG_TOOLCHAIN, NULL, "the C compiler '%s' warns about the generated code",
                   words[0]);
         add_messages(ctx, messages);
     }

@@ -1,7 +1,7 @@
-/* mark.h - 128 bits that tell contents apart, and a table by them.
+/* mark.h - 128-bit hash of contents, and a table keyed by it.
  *
- * Equal contents have equal marks, on one machine. Different ones have different marks but by
- * chance: of a million, two with a chance of 2^-88. Not against somebody who wants them equal. */
+ * Not cryptographic; equal only on one machine. Chance of a collision among a million contents:
+ * 2^-88. */
 #ifndef RUNTIME_ENGINE_MARK_H
 #define RUNTIME_ENGINE_MARK_H
 
@@ -12,17 +12,17 @@
 #include "base/arena.h"
 
 struct mark {
-    uint64_t a, b; /* both 0: none yet */
+    uint64_t a, b; /* both 0: unset */
 };
 
 bool mark_is_set(struct mark mark);
 bool mark_equal(struct mark x, struct mark y);
 
-/* The mark of what `mark` stands for, followed by these bytes; start with { 0 }. Some GB/s. */
+/* Extends a hash by these bytes; start with { 0 }. Some GB/s. */
 struct mark mark_add(struct mark mark, const void *bytes, size_t n);
-struct mark mark_add_text(struct mark mark, const char *text); /* its end included */
+struct mark mark_add_text(struct mark mark, const char *text); /* the final NUL included */
 
-/* From marks to pointers; entries are never removed. Start with { .arena = a }. */
+/* Map from hash to pointer; entries are never removed. Start with { .arena = a }. */
 struct mark_table {
     struct arena *arena;
     struct mark *keys;

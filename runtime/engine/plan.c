@@ -48,7 +48,7 @@ struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitiv
     return step;
 }
 
-/* --- building ------------------------------------------------------------------------------- */
+/* --- building --------------------------------------------------------------------------------- */
 
 static bool build_function(struct plan *plan, struct frame *frame);
 
@@ -301,7 +301,7 @@ void plan_free(struct plan *plan)
     arena_release(&arena);
 }
 
-/* --- running -------------------------------------------------------------------------------- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 static bool run_reference(struct plan *plan, const struct step *step, const struct tensor *inputs)
 {

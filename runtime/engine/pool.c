@@ -37,14 +37,14 @@ bool pool_supports(const struct node *node, const char **why)
     const struct pool_attrs *a = &node->attrs.pool;
     const int n = x->rank - 2;
 
-    *why = "there are no one to three spatial dims";
+    *why = "it does not have one to three spatial dims";
     if (n < 1 || n > 3)
         return false;
     for (int i = 0; i < n && !is_global(node->op); i++) {
         const int64_t size = ints_get(&a->pool_size, i, 1);
         const int64_t end = ints_get(&a->padding, n + i, 0) + overhang(node, i);
 
-        *why = "a window may lie in the padding entirely";
+        *why = "a window may be entirely in the padding";
         if (ints_get(&a->padding, i, 0) >= size || end >= size)
             return false;
         *why = "the average counts padding beyond the declared one, or holes";

@@ -3,7 +3,7 @@
 
 bool reduce_supports(const struct node *node, const char **why)
 {
-    *why = "oneDNN's extremes of infinite numbers are finite";
+    *why = "oneDNN's extremes of infinities are finite";
     if (node->op == OP_MAX || node->op == OP_MIN)
         return false;
     *why = "nothing is reduced";

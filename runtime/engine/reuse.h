@@ -1,4 +1,4 @@
-/* reuse.h - many variants of one network on the same samples: what a search needs.
+/* reuse.h - runs many variants of a network on one set of samples, for searches.
  *
  *     reuse = reuse_new(n, inputs, n_params, bytes)
  *     reuse_keep(reuse, ctx, base, n_threads)      runs the base, and keeps activations
@@ -7,20 +7,20 @@
  *         for each sample: variant_run(variant, sample, outputs, &bulk)
  *         variant_free(variant)
  *
- * A variant is a function of the same parameters as the base: with a layer in other numbers, say.
- * It is planned as engine_new plans it. Then each step is known by what it computes, from the
- * model's inputs on, to the bit (marks.c): its operators, constants, implementation and layouts.
- * What the base computes as well and is kept is not computed again, nor is what only such things
- * need. So a change in the middle of a network costs the half behind it, whatever made the variant,
- * and outputs are those of engine_run under engine_use_one_core, bit for bit, whatever is kept.
+ * A variant is a function with the parameters of the base, for instance with one layer in another
+ * precision, and is planned as by engine_new. Each step has a hash of all that determines its
+ * result (marks.c): inputs, operators, constants, implementation and layouts. Results that the base
+ * has too, and that are kept, are not recomputed. So a change in the middle of a network costs only
+ * the half after it. Outputs are bit-identical to engine_run under engine_use_one_core, whatever is
+ * kept.
  *
- * Memory: the kept activations of all samples, never more than `most_bytes`, which the inputs, that
- * belong to the caller, count towards. When not all fit, those are kept that save the most time per
- * byte, if a change is as likely at any step: times are those of a run of the first sample. Besides
- * them, each variant has an engine's memory, but the weights that it shares with the base.
+ * Memory: kept activations of all samples, at most `most_bytes` including the caller's inputs. If
+ * not all fit, those that save the most time per byte are kept, assuming changes equally likely at
+ * any step; times are from a run of the first sample. Each variant also needs an engine's memory,
+ * except weights shared with the base.
  *
- * All of oneDNN runs on the calling thread; threads are the caller's, one variant each, and have
- * asked for engine_use_one_core. */
+ * oneDNN runs on the calling thread. Threads belong to the caller: one variant each, after
+ * engine_use_one_core. */
 #ifndef RUNTIME_ENGINE_REUSE_H
 #define RUNTIME_ENGINE_REUSE_H
 
@@ -33,12 +33,12 @@ struct variant; /* opaque */
 struct reuse *reuse_new(int64_t n_samples, const struct tensor *inputs, int n_params,
                         size_t most_bytes);
 
-/* Runs the base on all samples, by n_threads threads. What was kept of another base is dropped.
- * The base and its constants must stay alive until the next one is kept. No variant may be alive.
- * False after an error. */
+/* Runs the base on all samples with n_threads threads and keeps activations, dropping those of an
+ * earlier base. The base and its constants must outlive the next call. No variant may exist. False
+ * after an error. */
 bool reuse_keep(struct reuse *reuse, struct ctx *ctx, struct function *base, int n_threads);
 
-/* NULL after an error. Variants of several threads at once are fine. fn must outlive it. */
+/* Thread-safe. fn must outlive the variant. NULL after an error. */
 struct variant *variant_new(const struct reuse *reuse, struct ctx *ctx, struct function *fn);
 
 /* outputs[n results] are allocated in bulk. False after an error. */
@@ -47,12 +47,12 @@ bool variant_run(struct variant *variant, int64_t sample, struct tensor *outputs
 
 void variant_free(struct variant *variant); /* NULL is fine */
 
-/* Steps that a run has, and of them those that it does. */
+/* Number of steps, and of those that run. */
 void variant_count(const struct variant *variant, int *n_steps, int *n_run);
 
-/* Of the base: activations, those that are kept, the bytes of these for all samples, and which part
- * of the time of a whole run a changed step costs in the mean (1 with nothing kept and changes at
- * the beginning). */
+/* Statistics of the base: activations, kept ones, their bytes for all samples, and the mean share
+ * of a whole run's time that a changed step costs (1 with nothing kept and a change at the
+ * beginning). */
 struct reuse_report {
     int n_values, n_kept;
     size_t bytes;

@@ -1,4 +1,4 @@
-/* reuse_choose.h - inside the engine: which activations are worth their memory. */
+/* reuse_choose.h - internal: chooses the activations to keep. */
 #ifndef RUNTIME_ENGINE_REUSE_CHOOSE_H
 #define RUNTIME_ENGINE_REUSE_CHOOSE_H
 
@@ -8,19 +8,19 @@
 struct step_graph {
     int n;
     const struct step **steps; /* [n], in order */
-    const double *seconds;     /* [n], of a run */
-    struct storage **written;  /* [n]: the first storage that the step writes */
-    int *n_reads;              /* [n]: how many steps' results it reads, and which */
-    int **reads;               /* ascending, each once */
+    const double *seconds;     /* [n] seconds per step in a run */
+    struct storage **written;  /* [n] first storage that the step writes */
+    int *n_reads;              /* [n] number of steps whose results it reads */
+    int **reads;               /* [n] these steps, ascending, without duplicates */
     bool *is_result;           /* [n] */
 };
 
-/* Of a plan that has been run; all in `arena`. seconds: [plan->n_steps]. */
+/* Graph of a plan that has been run, in `arena`. seconds: [plan->n_steps]. */
 struct step_graph step_graph_of(const struct plan *plan, const double *seconds,
                                 struct arena *arena);
 
-/* Sets keep[i] for steps whose results are to be kept; n_samples of them may take at most
- * most_bytes. Gives the mean, over steps that may change, of the seconds that a run then takes. */
+/* Sets keep[i] for steps whose results are kept; n_samples of them take at most most_bytes. Returns
+ * the mean seconds of a run over all steps that may change. */
 double choose_kept(const struct step_graph *graph, int64_t n_samples, size_t most_bytes,
                    bool *keep);
 

@@ -86,7 +86,7 @@ bool work_is_constant(const struct work *work, const struct value *value)
     return work->frame->slots[value->id]->storage->home == HOME_FIXED;
 }
 
-/* --- post-ops ------------------------------------------------------------------------------- */
+/* --- post-ops --------------------------------------------------------------------------------- */
 
 const struct value *work_bias(const struct work *work)
 {
@@ -164,7 +164,7 @@ static bool add_fused(struct work *work, const dnnl_memory_desc_t *dst)
     return !work->broken;
 }
 
-/* --- the descriptor ------------------------------------------------------------------------- */
+/* --- the descriptor --------------------------------------------------------------------------- */
 
 static const char *impl_name(const_dnnl_primitive_desc_t desc)
 {
@@ -242,7 +242,7 @@ bool work_create(struct work *work, const_dnnl_op_desc_t desc, const dnnl_memory
     return work->generic_only || keeps_implementation(work, desc);
 }
 
-/* --- arguments ------------------------------------------------------------------------------ */
+/* --- arguments -------------------------------------------------------------------------------- */
 
 static const dnnl_memory_desc_t *wanted_layout(const struct work *work, int arg)
 {

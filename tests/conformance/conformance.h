@@ -17,7 +17,7 @@ enum verdict { VERDICT_FAIL, VERDICT_PASS, VERDICT_UNSUPPORTED };
 
 extern const char *const stage_names[N_STAGES];
 
-/* What a child found out; lives in memory shared with it. */
+/* Result of a child, in shared memory. */
 struct report {
     enum verdict verdict;
     enum stage stage;      /* under way, or where the verdict was reached */

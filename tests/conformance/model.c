@@ -133,7 +133,7 @@ static Onnx__TensorProto *initializer_of(struct arena *arena, const Onnx__ValueI
     return proto;
 }
 
-/* Makes initialisers of the inputs in `frozen` and encodes the model anew. */
+/* Makes initialisers of the inputs in `frozen` and encodes the model again. */
 static const uint8_t *encode_frozen(struct source *source, const struct data_set *set,
                                     uint64_t frozen, size_t *size)
 {

@@ -98,7 +98,7 @@ static bool is_same(const struct minifloat *format, const uint32_t *bits, const 
     minifloat_encode_array(format, values, wanted, CHUNK, true);
     for (int i = 0; memcmp(found, wanted, CHUNK) != 0 && i < CHUNK; i++)
         if (found[i] != wanted[i]) {
-            fprintf(stderr, "%s by AVX-512: f32 %08x gives code %02x, wanted is %02x\n",
+            fprintf(stderr, "%s by AVX-512: f32 %08x gives code %02x, expected %02x\n",
                     format->name, (unsigned)bits[i], found[i], wanted[i]);
             return false;
         }

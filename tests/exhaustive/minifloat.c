@@ -104,7 +104,7 @@ static int sweep(const struct minifloat *format, bool saturate)
         expect(&intervals, format->specials != MINIFLOAT_FNUZ, first, wanted);
         for (uint32_t i = 0; memcmp(codes, wanted, CHUNK) != 0 && i < CHUNK; i++)
             if (codes[i] != wanted[i]) {
-                fprintf(stderr, "%s: f32 %08x (saturate %d) gives code %02x, wanted is %02x\n",
+                fprintf(stderr, "%s: f32 %08x (saturate %d) gives code %02x, expected %02x\n",
                         format->name, (unsigned)bits[i], saturate, codes[i], wanted[i]);
                 return 1;
             }

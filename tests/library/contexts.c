@@ -116,7 +116,7 @@ static void see(void *user, relayc_log_kind kind, const char *text)
 
     seen->passes = seen->passes || (kind == RELAYC_LOG_TEXT && strstr(text, "steps keep what"));
     seen->dump = seen->dump || (kind == RELAYC_LOG_TEXT && strcmp(text, "after fuse_ops:\n") == 0);
-    seen->note = seen->note || (kind == RELAYC_LOG_NOTE && strstr(text, "took nothing"));
+    seen->note = seen->note || (kind == RELAYC_LOG_NOTE && strstr(text, "took no node"));
 }
 
 static void check_log(const char *folder, const char *model)

@@ -1,4 +1,4 @@
-/* make.h - the models that tests are made of, written as code: small enough to be read. */
+/* make.h - test models written as code. */
 #ifndef TESTS_MAKE_MAKE_H
 #define TESTS_MAKE_MAKE_H
 

@@ -4,7 +4,7 @@
  *   offload [--work DIR] [--target-dir DIR] [--offload LIST]... [--precision f32|MODE]...
  *           [--everything] [--must] [--sanitize] [--tolerance X] (MODEL_DIR | FILE.onnx)...
  *
- * What is wanted is what the reference evaluator says of the graph before partitioning (after
+ * What is expected what the reference evaluator says of the graph before partitioning (after
  * quantize_module, which changes numbers and has its own tests), and under f32 the model's io/ too.
  *
  * --everything  all that matches is offloaded: by priority, without the cost step

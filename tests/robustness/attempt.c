@@ -23,7 +23,7 @@ static const char *judge(const struct ctx *ctx, bool ok)
     return NULL;
 }
 
-/* What C is generated with: the machines by turns, as the file has it, and where files go. */
+/* What C is generated with: the machines in rotation, as the file has it, and where files go. */
 struct output {
     const struct machine *machine;
     const char *dir;

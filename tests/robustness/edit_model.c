@@ -51,8 +51,7 @@ static Onnx__NodeProto *some_node(Onnx__GraphProto *graph, uint64_t *state)
     return graph->n_node ? graph->node[random_below(state, graph->n_node)] : NULL;
 }
 
-/* --- edits: each may find nothing to do ----------------------------------------------------------
- */
+/* --- edits: each may find nothing to do ------------------------------------------------------- */
 
 static void edit_operator(Onnx__ModelProto *model, uint64_t *state)
 {

@@ -1,4 +1,4 @@
-/* bench.h - generated C of regions of other targets, for its tests: made, looked at, run. */
+/* bench.h - generates, inspects and runs C of offloaded regions, for tests. */
 #ifndef TESTS_SUPPORT_BENCH_H
 #define TESTS_SUPPORT_BENCH_H
 
@@ -26,7 +26,7 @@ struct codegen_result bench_generate(struct bench *bench, const char *text,
                                      const struct targets *targets, enum weights_form weights,
                                      bool fails);
 
-/* A file of the folder; what must and must not stand in it. */
+/* Text of a file in the folder; checks that it has, or lacks, a part. */
 const char *bench_file(struct bench *bench, const char *name);
 void bench_has(struct bench *bench, const char *file, const char *part);
 void bench_lacks(struct bench *bench, const char *file, const char *part);
@@ -35,7 +35,7 @@ void bench_lacks(struct bench *bench, const char *file, const char *part);
  * code. */
 int bench_run(struct bench *bench, const char *source, const char *compiler);
 
-/* Members of JSON that must be there. */
+/* Members of JSON; fail the test if missing. */
 const cJSON *json_item(const cJSON *object, const char *key);
 int json_number(const cJSON *object, const char *key);
 const char *json_text_at(const cJSON *list, int i);

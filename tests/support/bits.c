@@ -52,8 +52,7 @@ static const struct build {
 
 #define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Werror"
 
-/* --- the program around the model ---------------------------------------------------------------
- */
+/* --- the program around the model ------------------------------------------------------------- */
 
 static const char *c_type_of(enum dtype dtype)
 {
@@ -114,8 +113,7 @@ static const struct type *types_of(struct arena *arena, int n, const struct tens
     return types;
 }
 
-/* --- running -------------------------------------------------------------------------------------
- */
+/* --- running ---------------------------------------------------------------------------------- */
 
 /* The model, its program and its inputs in a folder. */
 struct bench {

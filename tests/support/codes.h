@@ -6,7 +6,7 @@
 
 bool codes_has_floats(const struct module *module);
 
-/* Gives all constants of small floats, but single ones, random codes of finite numbers. */
+/* Gives all constants of narrow floats, but single ones, random codes of finite numbers. */
 void codes_fill(struct module *module);
 
 /* Random codes for all parameters; in bulk. */

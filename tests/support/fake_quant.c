@@ -42,7 +42,7 @@ static void compare(struct module *got, struct module *wanted, unsigned seed, do
         ck_assert(type_same_storage(&a[i].type, &b[i].type));
         for (int64_t k = 0; k < type_elements(&b[i].type); k++)
             ck_assert_msg(fabs(tensor_at(&a[i], k) - tensor_at(&b[i], k)) <= step,
-                          "result %d is %g, wanted is %g, in\n%s", i, tensor_at(&a[i], k),
+                          "result %d is %g, expected %g, in\n%s", i, tensor_at(&a[i], k),
                           tensor_at(&b[i], k), graph_text(wanted, true));
     }
     bulk_release(&bulk);

@@ -104,8 +104,7 @@ static void read_values(const struct memory *m, const struct node *call)
         }
 }
 
-/* --- what a result may lie over -----------------------------------------------------------------
- */
+/* --- what a result may lie over --------------------------------------------------------------- */
 
 /* Whether all who read the parameter do so element by element, and it is as large as the result:
  * then each element is read before it is written. */
@@ -249,8 +248,7 @@ static int check_overlap(const struct memory *m, const struct codegen_region *re
     return n;
 }
 
-/* --- the regions --------------------------------------------------------------------------------
- */
+/* --- the regions ------------------------------------------------------------------------------ */
 
 static void write_values(const struct memory *m, const struct codegen_region *region,
                          struct followed *followed)

@@ -1,5 +1,4 @@
-/* follow_plan.h - a memory plan followed element by element, by what codegen_c says of its places
- * only: memory as each region leaves it. */
+/* follow_plan.h - a memory plan followed element by element, by its offsets in codegen_c only: memory as each region leaves it. */
 #ifndef TESTS_SUPPORT_FOLLOW_PLAN_H
 #define TESTS_SUPPORT_FOLLOW_PLAN_H
 

@@ -27,8 +27,7 @@ struct network {
     const char *kernels[MAX_REGIONS]; /* expected of result i */
 };
 
-/* --- attributes --------------------------------------------------------------------------------
- */
+/* --- attributes ------------------------------------------------------------------------------- */
 
 /* The text of field `name` in "a=1, b=[2,3]", NULL if it is not there. */
 static const char *field_text(struct arena *arena, const char *attrs, const char *name)
@@ -79,8 +78,7 @@ static union attrs complete_attrs(struct arena *arena, enum op op, const char *g
     return attrs;
 }
 
-/* --- operands ----------------------------------------------------------------------------------
- */
+/* --- operands --------------------------------------------------------------------------------- */
 
 static struct value *add_operand(struct network *net, const struct tensor *tensor, bool constant)
 {
@@ -146,8 +144,7 @@ static int read_operands(struct network *net, const char *text, struct value **o
     return n;
 }
 
-/* --- what follows in the same loop nest ---------------------------------------------------------
- */
+/* --- what follows in the same loop nest ------------------------------------------------------- */
 
 static struct value *then(struct network *net, enum op op, const union attrs *attrs,
                           struct value *a, struct value *b)
@@ -190,8 +187,7 @@ static struct value *factors_and_sign(struct network *net, struct value *y)
                     true));
 }
 
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* --- rows ------------------------------------------------------------------------------------- */
 
 /* What follows row `number`: each in turn, where the operator lets others into its loop nest. */
 static struct value *follow(struct network *net, enum op op, int number, struct value *y)

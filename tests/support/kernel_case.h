@@ -17,8 +17,8 @@ struct kernel_case {
 };
 
 /* Runs all rows. Behind operators that others may follow in the same loop nest stand such
- * operators, by turns: bias and relu; a residual and relu; a factor per element and a comparison,
- * which changes the type; nothing. */
+ * operators, in rotation: bias and relu; a residual and relu; a factor per element and a
+ * comparison, which changes the type; nothing. */
 void kernel_cases_check(const struct kernel_case *rows, int n, double tolerance);
 
 /* The same with --winograd, and for a machine (NULL = generic). */

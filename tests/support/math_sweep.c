@@ -25,8 +25,7 @@
 #include "runtime/embed/sqrt_f32.h"
 #include "runtime/embed/tanh_f32.h"
 
-/* --- in double, and careful where subtraction would lose everything -----------------------------
- */
+/* --- in double, and careful where subtraction would lose everything --------------------------- */
 
 static double exact_sigmoid(double v)
 {

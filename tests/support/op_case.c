@@ -85,7 +85,7 @@ int tensors_from_text(struct bulk *bulk, const char *text, struct tensor *tensor
     return n;
 }
 
-/* Zero points of small floats must be known: one number of them is a constant, all else is a
+/* Zero points of narrow floats must be known: one number of them is a constant, all else is a
  * parameter. */
 static struct value *operand(struct module *module, const struct tensor *input)
 {
@@ -165,14 +165,13 @@ static void check_real(const char *what, enum dtype dtype, int64_t i, double got
         same = isnan(got);
     else if (isfinite(want) && want != 0)
         same = fabs(got - want) <= tolerance * fabs(want);
-    ck_assert_msg(same, "%s: element %lld is %.17g, wanted is %.17g", what, (long long)i, got,
-                  want);
+    ck_assert_msg(same, "%s: element %lld is %.17g, expected %.17g", what, (long long)i, got, want);
 }
 
 static void check_tensor(struct ctx *ctx, const char *what, const struct tensor *got,
                          const struct tensor *want)
 {
-    ck_assert_msg(type_same_storage(&got->type, &want->type), "%s: type %s, wanted is %s", what,
+    ck_assert_msg(type_same_storage(&got->type, &want->type), "%s: type %s, expected %s", what,
                   type_text(&ctx->perm, &got->type), type_text(&ctx->perm, &want->type));
     if (dtype_kind(got->type.dtype) == KIND_MINIFLOAT) {
         ck_assert(tensor_equal(got, want));
@@ -183,7 +182,7 @@ static void check_tensor(struct ctx *ctx, const char *what, const struct tensor 
             check_real(what, got->type.dtype, i, tensor_at(got, i), tensor_at(want, i));
         else
             ck_assert_msg(tensor_int_at(got, i) == tensor_int_at(want, i),
-                          "%s: element %lld is %lld, wanted is %lld", what, (long long)i,
+                          "%s: element %lld is %lld, expected %lld", what, (long long)i,
                           (long long)tensor_int_at(got, i), (long long)tensor_int_at(want, i));
 }
 
@@ -207,7 +206,7 @@ void op_case_check(const struct op_case *row)
     const bool ok = apply(ctx, &bulk, row->op, row->attrs, n_inputs, inputs, n_outputs, outputs);
 
     if (row->error) {
-        ck_assert_msg(!ok, "%s: works, wanted is the error '%s'", what, row->error);
+        ck_assert_msg(!ok, "%s: works, expected the error '%s'", what, row->error);
         ck_assert_msg(strstr(ctx->diags.first->message, row->error), "%s: the message is '%s'",
                       what, ctx->diags.first->message);
     } else {

@@ -25,7 +25,7 @@ struct partition_case {
     enum assign assign;
     bool no_cost;
     const char *until; /* the last step that runs */
-    const char *want;  /* what partition_print says then */
+    const char *want;  /* output of partition_print */
 };
 
 void partition_case_check(const struct partition_case *row);

@@ -63,8 +63,7 @@ static struct value *conv(struct function *fn, struct value *x, struct value *w)
     return op2(fn, OP_CONV2D, &attrs, x, w);
 }
 
-/* --- random ------------------------------------------------------------------------------------
- */
+/* --- random ----------------------------------------------------------------------------------- */
 
 static struct value *random_weight(struct growth *g, int rank, const int64_t *dim)
 {
@@ -146,8 +145,7 @@ struct module *partition_graph_random(struct ctx *ctx, int n, unsigned *seed)
     return module;
 }
 
-/* --- large -------------------------------------------------------------------------------------
- */
+/* --- large ------------------------------------------------------------------------------------ */
 
 static struct value *image(struct module *module, int64_t channels)
 {

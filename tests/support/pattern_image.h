@@ -1,4 +1,4 @@
-/* pattern_image.h - the picture of which tests know what other programs make. */
+/* pattern_image.h - the image whose decoding by other programs the tests know. */
 #ifndef TESTS_SUPPORT_PATTERN_IMAGE_H
 #define TESTS_SUPPORT_PATTERN_IMAGE_H
 

@@ -13,8 +13,8 @@ struct precision_case {
     bool quantized_io;     /* --quantized-io */
 };
 
-/* The network after fuse_ops. `import` binds its open shapes (NULL = it has none). Fails the test
- * after an error. */
+/* The network after fuse_ops. `import` binds open shapes (NULL = none). Fails the test after an
+ * error. */
 struct module *precision_network(struct ctx *ctx, const char *path,
                                  const struct import_options *import,
                                  const struct precision_case *mode,

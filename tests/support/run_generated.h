@@ -1,11 +1,10 @@
-/* run_generated.h - from IR text to generated C that is compiled, loaded, run and compared with the
- * reference evaluator.
+/* run_generated.h - compiles IR text to C, builds and runs it, and compares with the reference
+ * evaluator.
  *
  *   generated_check(&(struct generated_case){
  *       .text = "fn main(%x: (2,3) f32) -> (%y) {\n"
  *               "  %y = nn.relu(%x) : (2,3) f32\n"
- *               "}\n", .tolerance = 1e-6 });
- */
+ *               "}\n", .tolerance = 1e-6 }); */
 #ifndef TESTS_SUPPORT_RUN_GENERATED_H
 #define TESTS_SUPPORT_RUN_GENERATED_H
 
@@ -25,9 +24,9 @@ struct generated_case {
     enum winograd winograd;
     unsigned seed;                 /* of the turns of builds, beside the text: of what has none */
     bool one_build;                /* gcc only: for what is the same with every compiler */
-    const struct machine *machine; /* that the C is for; NULL = generic */
-    const struct choices *choices; /* of knobs (codegen_c/core/knob.h); NULL = none */
-    const struct targets *targets; /* whose regions the graph has; NULL = c's only */
+    const struct machine *machine; /* CPU of the C; NULL = generic */
+    const struct choices *choices; /* of knobs (codegen_c/select/knob.h); NULL = none */
+    const struct targets *targets; /* backends of the graph's regions; NULL = host only */
 };
 
 /* Compiles with every warning that generated C promises not to raise as an error, and runs on
@@ -37,7 +36,8 @@ struct generated_case {
  * does. A difference, a warning or a trap fails the test. */
 void generated_check(const struct generated_case *row);
 
-/* The same on inputs of each of these ranges instead of the row's: every build is made once. */
+/* generated_check on inputs of each of these ranges instead of the row's: every build is made
+ * once. */
 struct generated_range {
     double low, high;
 };
@@ -48,7 +48,7 @@ void generated_check_ranges(const struct generated_case *row, int n,
  * machine has them: for kernels that are not the same with all. */
 void generated_vector_builds(void);
 
-/* The same for a module that has passed fuse_ops, on these inputs (NULL = random). */
+/* generated_check for a module after fuse_ops, on these inputs (NULL = random). */
 void generated_check_module(struct module *module, const struct generated_case *row,
                             const struct tensor *inputs);
 
@@ -56,7 +56,7 @@ void generated_check_module(struct module *module, const struct generated_case *
  * called "net". In ctx->perm; fails the test when there is no such file. */
 const char *generated_text(struct ctx *ctx, const struct generated_case *row, const char *suffix);
 
-/* How often a text, not empty, is in the generated C. */
+/* Number of occurrences of a non-empty text in the generated C. */
 int generated_count(struct ctx *ctx, const struct generated_case *row, const char *what);
 
 /* All passes on a parsed graph, or fuse_ops alone; fails the test when one fails. */

@@ -99,7 +99,7 @@ void search_case_run(struct search_case *net, strategy_run *how, struct search *
     ck_assert(how(search, &net->strategy, found));
 }
 
-/* --- the judge ------------------------------------------------------------------------------- */
+/* --- the judge -------------------------------------------------------------------------------- */
 
 static void *begin(void *user)
 {

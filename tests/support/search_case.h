@@ -37,7 +37,7 @@ void search_case_close(struct search_case *net);
 void search_case_run(struct search_case *net, strategy_run *how, struct search *search,
                      struct found *found);
 
-/* To it a network is the better, the greater the first number of its result is. */
+/* Prefers networks with a greater first result. */
 extern const struct judge judge_of_first;
 
 #endif

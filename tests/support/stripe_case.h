@@ -45,7 +45,7 @@ struct codegen_result stripe_run(struct module *module, size_t ram, const struct
 /* Both have the same bits. */
 void stripe_check_bits(const struct tensor *a, const struct tensor *b, const char *what);
 
-/* All regions of main from `first` to `last` in so many parts: the same bits, and what the
+/* All regions of main from `first` to `last` in this many parts: the same bits, and what the
  * reference gives. */
 void stripe_check_parts(const char *text, int first, int last, int64_t parts);
 

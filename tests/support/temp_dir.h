@@ -1,6 +1,6 @@
-/* temp_dir.h - a folder of its own for a test, in $TMPDIR, removed with everything in it. What
- * cannot be made ends the test program. A test that fails leaves its folder for whoever looks into
- * it; tests/run gives each program a $TMPDIR of its own and removes that. */
+/* temp_dir.h - a folder of its own for a test, in $TMPDIR, removed with everything in it. Failure
+ * to create it ends the test program. A failing test leaves its folder for inspection; tests/run
+ * gives each program its own $TMPDIR and removes it. */
 #ifndef TESTS_SUPPORT_TEMP_DIR_H
 #define TESTS_SUPPORT_TEMP_DIR_H
 

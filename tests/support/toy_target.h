@@ -12,8 +12,8 @@ struct toy_file {
  * when that goes wrong. */
 struct target *toy_target(struct ctx *ctx, const char *json, const struct toy_file *files);
 
-/* The same from JSON with ' for ", so that it can stand in C as it is; every file that it names
- * exists, and its text is its name. */
+/* toy_target from JSON with ' for ", for C literals; every named file exists, with its name as
+ * text. */
 struct target *toy_target_quoted(struct ctx *ctx, const char *json);
 
 /* A list of such targets. */

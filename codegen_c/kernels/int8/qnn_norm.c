@@ -38,7 +38,7 @@ static void bind_out_type(struct bind *bind)
 static void bind_powers(struct bind *bind, const uint32_t powers[QNN_POWERS])
 {
     const bool of_16 = dtype_bytes(anchor_input(bind->region, 0)->dtype) > 1;
-    const int n = of_16 ? QNN_POWERS : QNN_CODES;
+    const int n = of_16 ? QNN_POWERS : QNN_VALUES;
     const char *name =
         arena_printf(bind->arena, "%s_powers", bind->region->anchor->outputs[0]->name);
     uint32_t *table = table_new(bind, DTYPE_U32, n);
@@ -55,7 +55,7 @@ static bool bind_qnn_log_softmax(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct qnn_scales scales = known_qnn_scales(node);
     const struct qnn_log_softmax of = qnn_log_softmax_of(scales.in_scale, scales.out_scale);
-    uint32_t *logs = table_new(bind, DTYPE_U32, QNN_CODES + 1);
+    uint32_t *logs = table_new(bind, DTYPE_U32, QNN_VALUES + 1);
 
     memcpy(logs, of.logs, sizeof of.logs);
     bind_type(bind);
@@ -63,7 +63,7 @@ static bool bind_qnn_log_softmax(struct bind *bind)
     bind_axis(bind, node->attrs.axis.axis);
     bind_powers(bind, of.powers);
     bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
-               DTYPE_U32, QNN_CODES + 1, logs);
+               DTYPE_U32, QNN_VALUES + 1, logs);
     bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
     bind_text(bind, "zero", "%" PRId64, scales.out_zero);
     bind_out_type(bind);
@@ -237,7 +237,7 @@ static bool bind_qnn_lp_normalize(struct bind *bind)
 void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn)
 {
     const char *name = bind->region->anchor->outputs[0]->name;
-    uint32_t *powers = table_new(bind, DTYPE_U32, QNN_CODES + 1);
+    uint32_t *powers = table_new(bind, DTYPE_U32, QNN_VALUES + 1);
     uint32_t *exponents = table_new(bind, DTYPE_U32, QNN_LRN_EXPONENTS);
 
     memcpy(powers, lrn->powers, sizeof lrn->powers);
@@ -245,7 +245,7 @@ void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn)
     bind_int(bind, "unit", lrn->unit);
     bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", lrn->step);
     bind_table(bind, "powers", arena_printf(bind->arena, "%s_powers", name), DTYPE_U32,
-               QNN_CODES + 1, powers);
+               QNN_VALUES + 1, powers);
     bind_table(bind, "exponents", arena_printf(bind->arena, "%s_exponents", name), DTYPE_U32,
                QNN_LRN_EXPONENTS, exponents);
     bind_helper(bind, "power_of_sum");

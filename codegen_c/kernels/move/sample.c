@@ -174,8 +174,9 @@ static bool bind_qnn_grid_sample(struct bind *bind)
     struct str factors = { .arena = bind->arena };
 
     for (int d = 2; d < x->rank; d++)
-        str_printf(&factors, "%s%" PRId64, d > 2 ? ", " : "",
-                   qnn_place_factor(attrs->align_corners, x->dim[d], one_number(node->inputs[3])));
+        str_printf(
+            &factors, "%s%" PRId64, d > 2 ? ", " : "",
+            qnn_coordinate_factor(attrs->align_corners, x->dim[d], one_number(node->inputs[3])));
     bind_helper(bind, "place_of_steps");
     bind_helper(bind, "shift_down");
     if (strcmp(attrs->padding_mode, "reflection") == 0)

@@ -96,7 +96,7 @@ static bool crop(struct ctx *ctx, const char *path, const struct preprocessing *
     if (!how->crop_width)
         return true;
     if (how->crop_width > image->width || how->crop_height > image->height) {
-        image_error(ctx, path, "it is %d x %d when it should be cropped to %d x %d", image->width,
+        image_error(ctx, path, "it is %d x %d before the crop to %d x %d", image->width,
                     image->height, how->crop_width, how->crop_height);
         diag_help(ctx, "'resize' comes before 'crop'");
         return false;
@@ -157,7 +157,7 @@ bool preprocess_image(struct ctx *ctx, const char *path, const struct preprocess
     if (type.dtype != wanted->dtype || !type_same_shape(&type, wanted)) {
         image_error(ctx, path, "it becomes %s, the model's input is %s",
                     type_text(&ctx->perm, &type), type_text(&ctx->perm, wanted));
-        diag_help(ctx, "--preprocess says how images are resized, cropped and laid out");
+        diag_help(ctx, "--preprocess defines resizing, cropping and layout");
         return false;
     }
     *out = tensor_new(bulk, &type);

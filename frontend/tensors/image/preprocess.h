@@ -1,4 +1,4 @@
-/* preprocess.h - from a picture to the tensor that a network wants, as a JSON file says it
+/* preprocess.h - converts an image to a network's input tensor, configured by a JSON file
  * (docs/guide/calibration.md). An element is (pixel * scale - mean) / std. */
 #ifndef FRONTEND_TENSORS_IMAGE_PREPROCESS_H
 #define FRONTEND_TENSORS_IMAGE_PREPROCESS_H
@@ -8,9 +8,9 @@
 
 enum resize_mode {
     RESIZE_NONE,
-    RESIZE_SHORTER,  /* the shorter side becomes `size`, the other keeps the ratio, rounded down */
-    RESIZE_EXACT,    /* width x height, whatever the ratio was */
-    RESIZE_LETTERBOX /* into width x height with the ratio kept; the rest is filled */
+    RESIZE_SHORTER,  /* the shorter side becomes `size`, keeping the aspect ratio, rounded down */
+    RESIZE_EXACT,    /* width x height, ignoring the aspect ratio */
+    RESIZE_LETTERBOX /* fits into width x height, keeping the aspect ratio; fills the rest */
 };
 
 enum channel_order { CHANNELS_RGB, CHANNELS_BGR, CHANNELS_GRAY };
@@ -21,33 +21,33 @@ struct preprocessing {
     int width, height; /* exact, letterbox */
     bool antialias;
     double fill;                 /* letterbox: 0 .. 255 */
-    bool top_left;               /* letterbox: where the image stands; else in the middle */
-    bool round_down;             /* letterbox: of the new size; else to the nearest */
-    int crop_width, crop_height; /* from the middle; 0 = no crop */
+    bool top_left;               /* letterbox: image at the top left; else centred */
+    bool round_down;             /* letterbox: rounds the new size down; else to nearest */
+    int crop_width, crop_height; /* centred; 0 = no crop */
     enum channel_order channels;
     double scale, mean[3], std[3]; /* in the order of the tensor's channels */
     bool nhwc;
     enum dtype dtype;
 };
 
-/* What is done when no file says anything: RGB, pixels 0..255, NCHW, f32. */
+/* Default: RGB, pixels 0 .. 255, NCHW, f32. */
 struct preprocessing preprocessing_default(void);
 
-/* Errors (PREPROCESSING), all at once, name the path and the member. */
+/* Parses and reads a configuration. All errors (PREPROCESSING) are reported, with path and
+ * member. */
 bool preprocessing_parse(struct ctx *ctx, const char *path, const char *text, size_t n,
                          struct preprocessing *out);
 bool preprocessing_read(struct ctx *ctx, const char *path, struct preprocessing *out);
 
-/* Makes the tensor; `wanted` is the type that the network's input has. Works in the arena, the
- * result is of bulk. Errors name the path of the image. */
+/* Makes the tensor in bulk; `wanted` is the type of the network's input. Temporary data is in the
+ * arena. Errors name the image's path. */
 bool preprocess_image(struct ctx *ctx, const char *path, const struct preprocessing *how,
                       const struct image *image, const struct type *wanted, struct arena *arena,
                       struct bulk *bulk, struct tensor *out);
 
-/* Where an image of this size comes to lie in the tensor: position x of the image at x * scale_x +
- * left. A letterbox scales by the ratio of the sides, as labels are scaled for training, though the
- * picture itself is as wide as whole pixels allow. For those who bring positions back to the image.
- */
+/* Position of an image in the tensor: x of the image is at x * scale_x + left. A letterbox scales
+ * by the exact ratio of sides, as training labels are scaled, although the resized image has whole
+ * pixels. For mapping detections back. */
 struct placement {
     double left, top, scale_x, scale_y;
 };

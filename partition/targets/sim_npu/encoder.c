@@ -2,8 +2,8 @@
  *
  * method   composites in order; what later composites read stays in SRAM as long as there is room.
  *          Where there is none, everything that the composite does not need goes to the host, and
- * in the worst case its operands as well, to be loaded again side by side: the rows' conditions see
- * to it that one composite alone fits. */
+ *          in the worst case its operands as well, to be loaded again side by side: the rows'
+ *          conditions see to it that one composite alone fits. */
 #include "partition/targets/sim_npu/encoder.h"
 
 #include <string.h>

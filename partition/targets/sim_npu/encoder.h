@@ -1,5 +1,5 @@
-/* encoder.h - a region becomes a command stream: shared by encoder.c (memory, commands) and
- * operators.c (what each operator is). */
+/* encoder.h - encodes a region as a command stream; shared by encoder.c (memory, commands) and
+ * operators.c (one function per operator). */
 #ifndef PARTITION_TARGETS_SIM_NPU_ENCODER_H
 #define PARTITION_TARGETS_SIM_NPU_ENCODER_H
 
@@ -7,11 +7,11 @@
 #include "partition/targets/sim_npu/sim_npu.h"
 #include "partition/targets/sim_npu/sram.h"
 
-/* A value of the region's function, by id. */
+/* State of a value of the region's function. */
 struct held {
     struct sram_block *block; /* NULL = not in SRAM */
-    bool stored;              /* the host has it: an input, or stored to an output or the scratch */
-    int last;                 /* the last composite that reads it */
+    bool stored;              /* in host memory: an input, or stored to an output or the scratch */
+    int last;                 /* last composite that reads it */
     bool is_result;
 };
 
@@ -25,28 +25,27 @@ struct encoder {
     struct arena *arena;
     const struct region_view *view;
     struct sram sram;
-    struct held *held;         /* by value id of the region's function */
-    const struct value **root; /* behind views, likewise */
+    struct held *held;         /* by value id of the region */
+    const struct value **root; /* by value id: the value behind views */
     struct bytes commands, constants;
-    const struct node *call;    /* the composite that is being encoded */
+    const struct node *call;    /* composite being encoded */
     struct function *composite; /* its function, numbered */
-    struct sram_block **inner;  /* by value id of the composite: what has been computed */
-    uint32_t scratch_bytes;     /* of the host, that is used */
-    const char *why;            /* an error: what could not be encoded */
+    struct sram_block **inner;  /* by value id of the composite: computed so far */
+    uint32_t scratch_bytes;     /* host scratch in use */
+    const char *why;            /* error: what could not be encoded */
 };
 
-/* The block in which an input of a composite's node lies: a parameter (loaded where needed), a
- * constant (loaded), or what a node before computed. NULL after an error. */
+/* SRAM block of an operand: a parameter (loaded if needed), a constant (loaded) or an earlier
+ * result. NULL after an error. */
 struct sram_block *encoder_operand(struct encoder *e, const struct value *value);
 
-/* Constant bytes in SRAM. */
+/* Loads constant bytes into SRAM. */
 struct sram_block *encoder_constant(struct encoder *e, const void *data, size_t bytes);
 
-/* Working memory of the composite. */
+/* Allocates working memory for the composite. */
 struct sram_block *encoder_take(struct encoder *e, uint64_t bytes);
 
-/* Whether a block may be overwritten: working memory whose value nobody else of the composite
- * reads. */
+/* True if the block may be overwritten: working memory with no further reader in the composite. */
 bool encoder_is_own(const struct encoder *e, const struct sram_block *block);
 
 void encoder_command(struct encoder *e, enum sim_npu_opcode opcode, int n,
@@ -54,7 +53,7 @@ void encoder_command(struct encoder *e, enum sim_npu_opcode opcode, int n,
 
 bool encoder_refuse(struct encoder *e, const char *why);
 
-/* Encodes one node of a composite: e->inner of its output is set. False after an error. */
+/* Encodes one node of a composite and sets e->inner of its output. False after an error. */
 bool encode_node(struct encoder *e, const struct node *node);
 
 #endif

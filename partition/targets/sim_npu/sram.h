@@ -1,4 +1,4 @@
-/* sram.h - what lies in the accelerator's memory while a stream is being made. */
+/* sram.h - allocator of the accelerator's memory while a stream is encoded. */
 #ifndef PARTITION_TARGETS_SIM_NPU_SRAM_H
 #define PARTITION_TARGETS_SIM_NPU_SRAM_H
 
@@ -7,12 +7,12 @@
 
 #include "base/arena.h"
 
-/* A piece of SRAM. */
+/* An allocated block of SRAM. */
 struct sram_block {
     uint32_t address, bytes;
-    int owner;   /* of the encoder's values: index; -1 = working memory of a composite */
-    bool pinned; /* needed by the composite that is being encoded */
-    struct sram_block *next; /* by address */
+    int owner;               /* index of the encoder's value; -1 = working memory of a composite */
+    bool pinned;             /* in use by the composite being encoded */
+    struct sram_block *next; /* sorted by address */
 };
 
 struct sram {
@@ -21,7 +21,7 @@ struct sram {
     uint32_t peak;
 };
 
-/* The lowest gap that is wide enough; NULL if there is none. */
+/* Allocates in the lowest gap that fits; NULL if there is none. */
 struct sram_block *sram_take(struct sram *sram, uint64_t bytes, int owner);
 void sram_give_back(struct sram *sram, struct sram_block *block);
 

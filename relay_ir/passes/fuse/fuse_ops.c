@@ -1,7 +1,7 @@
 /* fuse_ops.c - groups nodes into region functions, one C function each.
  *
- * needs    views, element-wise nodes and anchors in any order; no dead nodes; decoders of small
- *          numbers (relay_ir/region.h) with one reader each
+ * needs    views, element-wise nodes and anchors in any order; no dead nodes; decoders of quantised
+ *          values (relay_ir/region.h) with one reader each
  * gives    main of calls and reshapes only; regions as pipeline.h promises
  * method   per seed: the longest group of element-wise users out of which one value escapes, then
  *          what only it reads: decoders, and in a chain every element-wise producer */
@@ -85,8 +85,8 @@ static int count_escapes(const struct fusion *fusion, const struct group *group)
     return n;
 }
 
-/* Whether the group gives f32 that another region only decodes: it would rather read the small
- * numbers. Results of the model have to be decoded somewhere. */
+/* Whether the group gives f32 that another region only decodes: it would rather read the quantised
+ * values. Results of the model have to be decoded somewhere. */
 static bool ends_decoded(const struct fusion *fusion, const struct group *group)
 {
     for (int i = 0; i < group->n; i++)
@@ -126,7 +126,7 @@ static struct node *next_member(const struct fusion *fusion, const struct group 
 }
 
 /* Whether the group may compute what its member reads there: an element-wise node of the same
- * shape, in a chain; small numbers are decoded by everyone, whatever their shape, for a decoder
+ * shape, in a chain; quantised values are decoded by everyone, whatever their shape, for a decoder
  * reads no more values than its reader would. */
 static bool may_take(const struct fusion *fusion, const struct group *group,
                      const struct node *member, int input)

@@ -18,7 +18,7 @@ struct choice {
 };
 
 /* Of what reads or writes the dims as they are in the graph. */
-static int vertex_as_is(const struct place *place)
+static int vertex_as_is(const struct channel_axis *place)
 {
     const struct order as_is = order_as_is(place->type.rank);
 
@@ -29,7 +29,7 @@ static int vertex_as_is(const struct place *place)
 
 static int writer_vertex(const struct choice *choice, const struct value *value)
 {
-    const struct place *place = &choice->plan->places[value->id];
+    const struct channel_axis *place = &choice->plan->axes[value->id];
 
     if (!value->def || choice->plan->roles[value->def->id].kind == LAYOUT_FIXED)
         return vertex_as_is(place);
@@ -43,24 +43,24 @@ static int reader_vertex(const struct choice *choice, const struct value *value,
 
     if (use->node->op == OP_RETURN || plan->roles[use->node->id].kind == LAYOUT_FIXED ||
         !plan_is_image(plan, use->node, use->input))
-        return vertex_as_is(&plan->places[value->id]);
+        return vertex_as_is(&plan->axes[value->id]);
     return plan->roles[use->node->id].in;
 }
 
-static bool is_free_move(const struct place *place)
+static bool is_free_move(const struct channel_axis *place)
 {
     return order_same_memory(&place->type, &place->order[0], &place->order[1]);
 }
 
 /* Views read what moves no byte in any order. */
-static bool may_be_anyhow(const struct choice *choice, const struct place *place,
+static bool may_be_anyhow(const struct choice *choice, const struct channel_axis *place,
                           const struct use *use)
 {
     return use->node->op != OP_RETURN && is_free_move(place) &&
            choice->plan->roles[use->node->id].kind == LAYOUT_VIEW;
 }
 
-static int64_t copy_cost(const struct place *place, const struct value *value)
+static int64_t copy_cost(const struct channel_axis *place, const struct value *value)
 {
     const int64_t bytes = (int64_t)type_bytes(&place->type);
     bool splits = false;
@@ -85,13 +85,13 @@ static bool wants_channels_last(const struct node *conv)
     return false;
 }
 
-static int64_t quarter_copy(const struct place *place)
+static int64_t quarter_copy(const struct channel_axis *place)
 {
     return is_free_move(place) ? 2 : 2 * (int64_t)type_bytes(&place->type);
 }
 
 /* Of a convolution, on one of its sides. */
-static int64_t plane_cost(const struct place *place, const struct node *conv)
+static int64_t plane_cost(const struct channel_axis *place, const struct node *conv)
 {
     const int64_t quarter = quarter_copy(place);
 
@@ -101,7 +101,7 @@ static int64_t plane_cost(const struct place *place, const struct node *conv)
 /* One copy for all readers that want the other order: a vertex stands for "somebody wants it". */
 static void join_readers(struct choice *choice, const struct value *value, int64_t cost)
 {
-    const struct place *place = &choice->plan->places[value->id];
+    const struct channel_axis *place = &choice->plan->axes[value->id];
     const int writer = writer_vertex(choice, value);
     const bool several = value_n_uses(value) > 1;
     int last = NO_MATTER, first = NO_MATTER;
@@ -130,7 +130,8 @@ static void join_readers(struct choice *choice, const struct value *value, int64
 }
 
 /* Of a role whose output has to be copied in one of the orders, whoever reads it. */
-static void add_copies(struct choice *choice, const struct role *role, const struct place *made)
+static void add_copies(struct choice *choice, const struct role *role,
+                       const struct channel_axis *made)
 {
     const int64_t cost = 8 * (int64_t)type_bytes(&made->type);
 
@@ -151,31 +152,31 @@ static void add_role(struct choice *choice, const struct node *node)
     case LAYOUT_FIXED: return;
     case LAYOUT_SPATIAL:
         role->in = role->out = MIN_CUT_SOURCE;
-        if (layout_takes_planes(node)) {
+        if (layout_takes_channels_first(node)) {
             role->in = role->out = min_cut_vertex(choice->cut);
             min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->in,
-                         quarter_copy(&plan->places[node->inputs[0]->id]), 0);
+                         quarter_copy(&plan->axes[node->inputs[0]->id]), 0);
         }
         if (layout_mixes(node)) {
             role->in = min_cut_vertex(choice->cut);
             role->out = min_cut_vertex(choice->cut);
             min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->in,
-                         plane_cost(&plan->places[node->inputs[0]->id], node), 0);
+                         plane_cost(&plan->axes[node->inputs[0]->id], node), 0);
             min_cut_edge(choice->cut, MIN_CUT_SOURCE, role->out,
-                         plane_cost(&plan->places[node->outputs[0]->id], node), 0);
+                         plane_cost(&plan->axes[node->outputs[0]->id], node), 0);
         }
         return;
     case LAYOUT_VIEW:
         role->in = min_cut_vertex(choice->cut);
         if (!role->flattens) {
             role->out = min_cut_vertex(choice->cut);
-            if (!is_free_move(&plan->places[node->outputs[0]->id]))
+            if (!is_free_move(&plan->axes[node->outputs[0]->id]))
                 min_cut_edge(choice->cut, role->in, role->out, MIN_CUT_NEVER, MIN_CUT_NEVER);
         }
         break;
     default: role->in = role->out = min_cut_vertex(choice->cut);
     }
-    add_copies(choice, role, &plan->places[node->outputs[0]->id]);
+    add_copies(choice, role, &plan->axes[node->outputs[0]->id]);
 }
 
 static bool is_last(const struct choice *choice, int vertex)
@@ -192,14 +193,14 @@ void plan_choose(struct plan *plan)
     for (int i = 0; i < plan->fn->n_params; i++) {
         const struct value *value = plan->fn->params[i];
 
-        if (plan->places[value->id].known)
-            join_readers(&choice, value, copy_cost(&plan->places[value->id], value));
+        if (plan->axes[value->id].known)
+            join_readers(&choice, value, copy_cost(&plan->axes[value->id], value));
     }
     for (struct node *n = plan->fn->first; n; n = n->next)
         for (int i = 0; i < n->n_outputs; i++)
-            if (plan->places[n->outputs[i]->id].known)
+            if (plan->axes[n->outputs[i]->id].known)
                 join_readers(&choice, n->outputs[i],
-                             copy_cost(&plan->places[n->outputs[i]->id], n->outputs[i]));
+                             copy_cost(&plan->axes[n->outputs[i]->id], n->outputs[i]));
     min_cut_solve(choice.cut);
     for (struct node *n = plan->fn->first; n; n = n->next) {
         struct role *role = &plan->roles[n->id];

@@ -5,11 +5,11 @@
  * gives    spatial operators with data_layout, out_layout, layout "NHWC" (docs/design/layout.md),
  *          as few transposes as possible, in front of whom they serve; constants in the order that
  *          is read
- * method   1. layout/places.c: which dim of each value is the channels, followed from the spatial
+ * method   1. layout/channel_axis.c: which dim of each value is the channels, followed from the spatial
  *             operators over everything that takes its dims in any order;
  *          2. layout/choose.c: a minimal cut says who computes how;
  *          3. here: in the order of the graph, each node takes its inputs in its order, its
- *             attributes are turned, its types inferred anew. Transposes and views of the model
+ *             attributes are turned, its types inferred again. Transposes and views of the model
  *             vanish where what they make is there. Values keep their names. */
 #include "relay_ir/passes/pipeline.h"
 
@@ -74,7 +74,7 @@ static struct value *reshaped(struct conversion *c, struct value *x, const struc
 static const char *turned_name(const struct conversion *c, const struct value *value,
                                const struct order *order)
 {
-    const struct place *place = &c->plan.places[value->id];
+    const struct channel_axis *place = &c->plan.axes[value->id];
     const struct order as_is = order_as_is(place->type.rank);
     const bool turned = !order_equal(order, &as_is, place->type.rank);
     const struct order *other = turned ? order : &c->lies[value->id].order;
@@ -89,9 +89,9 @@ static void give_name(struct conversion *c, struct value *value, struct value *c
 {
     struct value *const lies = c->lies[value->id].value;
 
-    if (strcmp(lies->name, c->plan.places[value->id].name) == 0)
+    if (strcmp(lies->name, c->plan.axes[value->id].name) == 0)
         value_swap_names(copy, lies);
-    else if (strcmp(value->name, c->plan.places[value->id].name) == 0)
+    else if (strcmp(value->name, c->plan.axes[value->id].name) == 0)
         value_take_name(copy, value);
 }
 
@@ -99,7 +99,7 @@ static void give_name(struct conversion *c, struct value *value, struct value *c
 static struct value *in_order(struct conversion *c, struct value *value, const struct order *order,
                               struct node *before)
 {
-    const struct place *place = &c->plan.places[value->id];
+    const struct channel_axis *place = &c->plan.axes[value->id];
     const struct lies *lies = &c->lies[value->id];
     const struct type type = order_type(&place->type, order);
     const struct order as_is = order_as_is(type.rank);
@@ -195,7 +195,7 @@ static struct value *as_it_was(struct conversion *c, struct value *value, struct
 
     if (value->kind == VALUE_CONSTANT)
         return value;
-    return c->plan.places[value->id].known ? in_order(c, value, &as_is, before)
+    return c->plan.axes[value->id].known ? in_order(c, value, &as_is, before)
                                            : c->lies[value->id].value;
 }
 
@@ -231,19 +231,19 @@ static bool turn_node(struct conversion *c, struct node *node)
 {
     const struct role *role = role_of(c, node);
     const struct value *first = role->kind == LAYOUT_FREE ? node->outputs[0] : node->inputs[0];
-    const struct order order = c->plan.places[first->id].order[role->in_last];
-    const int rank = c->plan.places[first->id].type.rank, n = layout_n_images(node);
+    const struct order order = c->plan.axes[first->id].order[role->in_last];
+    const int rank = c->plan.axes[first->id].type.rank, n = layout_n_images(node);
 
     for (int i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] && !set_input(node, i,
                                           i < n ? wanted_image(c, node, i, &order, rank)
                                                 : as_it_was(c, node->inputs[i], node)))
             return false;
-    layout_turn_attrs(node, &order, role->in_last, role->out_last, &node->attrs);
+    layout_permute_attrs(node, &order, role->in_last, role->out_last, &node->attrs);
     for (int i = 0; i < node->n_outputs; i++)
         c->lies[node->outputs[i]->id].order =
             role->kind == LAYOUT_FREE ? order
-                                      : c->plan.places[node->outputs[i]->id].order[role->out_last];
+                                      : c->plan.axes[node->outputs[i]->id].order[role->out_last];
     return node_infer(c->fn->module->ctx, node);
 }
 
@@ -267,7 +267,7 @@ static bool keep_node(struct conversion *c, struct node *node, struct node *befo
 static bool drop_transpose(struct conversion *c, struct node *node)
 {
     struct value *x = node->inputs[0], *y = node->outputs[0];
-    const struct order *order = &c->plan.places[y->id].order[role_of(c, node)->in_last];
+    const struct order *order = &c->plan.axes[y->id].order[role_of(c, node)->in_last];
     const struct order wanted = order_before_transpose(&node->attrs.axes.axes, order);
     const struct copy *newest = c->copies[x->id];
     struct value *value = in_order(c, x, &wanted, node);
@@ -284,11 +284,12 @@ static bool drop_transpose(struct conversion *c, struct node *node)
 
 /* What a view reads so that its elements are those of y in the order `made`: its input as that lies
  * now, where the elements follow one another alike, else in the order `wanted`, which does it. Only
- * the order in which x lies counts: that its two candidates agree says nothing of it. */
+ * the order in which x lies counts: agreement of its two candidates proves nothing. */
 static struct value *viewed(struct conversion *c, struct value *x, const struct order *wanted,
-                            const struct place *to, const struct order *made, struct node *before)
+                            const struct channel_axis *to, const struct order *made,
+                            struct node *before)
 {
-    const struct place *from = &c->plan.places[x->id];
+    const struct channel_axis *from = &c->plan.axes[x->id];
 
     if (to->known && order_same_elements(&from->type, &c->lies[x->id].order, &to->type, made))
         return c->lies[x->id].value;
@@ -302,7 +303,7 @@ static bool turn_view(struct conversion *c, struct node *node)
 {
     const struct role *role = role_of(c, node);
     struct value *x = node->inputs[0], *y = node->outputs[0], *view;
-    const struct place *from = &c->plan.places[x->id], *to = &c->plan.places[y->id];
+    const struct channel_axis *from = &c->plan.axes[x->id], *to = &c->plan.axes[y->id];
     struct order order = from->order[role->in_last], made = to->order[role->out_last];
     struct lies *lies = &c->lies[y->id];
     union attrs attrs = { .shape = { .shape = { 0 } } };
@@ -362,7 +363,7 @@ static bool turn_weight(void *user, struct node *dense)
 
 static bool turn_flattening(struct conversion *c, struct node *node)
 {
-    const struct place *from = &c->plan.places[node->inputs[0]->id];
+    const struct channel_axis *from = &c->plan.axes[node->inputs[0]->id];
     struct flattened flat = { c->fn, from->type, from->order[role_of(c, node)->in_last] };
 
     return plan_dense_readers(node->outputs[0], turn_weight, &flat) && turn_view(c, node);
@@ -408,11 +409,11 @@ bool pass_convert_layout(struct module *module)
 
     function_number(fn);
     n_values = fn->n_values;
-    c.plan.places = arena_array(scratch, struct place, n_values);
+    c.plan.axes = arena_array(scratch, struct channel_axis, n_values);
     c.plan.roles = arena_array(scratch, struct role, fn->n_nodes);
     c.lies = arena_array(scratch, struct lies, n_values);
     c.copies = arena_array(scratch, struct copy *, n_values);
-    plan_places(&c.plan);
+    plan_channel_axes(&c.plan);
     if (!c.plan.any)
         return true;
     plan_choose(&c.plan);

@@ -137,12 +137,12 @@ bool layout_mixes(const struct node *node)
     return rows[node->op].mixes && node->attrs.conv.groups == 1;
 }
 
-bool layout_takes_planes(const struct node *node)
+bool layout_takes_channels_first(const struct node *node)
 {
     return rows[node->op].planes && rows[node->op].planes(node);
 }
 
-bool layout_turns_constant(const struct value *value)
+bool layout_permutes_constant(const struct value *value)
 {
     return !type_has_blocks(&value->type);
 }
@@ -151,7 +151,7 @@ bool layout_turns_constant(const struct value *value)
 static bool fits_free(const struct node *node, const struct value *image)
 {
     if (image->kind == VALUE_CONSTANT)
-        return layout_turns_constant(image);
+        return layout_permutes_constant(image);
     return image->type.rank == node->outputs[0]->type.rank || type_elements(&image->type) == 1;
 }
 
@@ -254,8 +254,8 @@ static const char *word(int rank, bool last)
     return words[rank - 3][last];
 }
 
-void layout_turn_attrs(const struct node *node, const struct order *in, bool in_last, bool out_last,
-                       union attrs *attrs)
+void layout_permute_attrs(const struct node *node, const struct order *in, bool in_last,
+                          bool out_last, union attrs *attrs)
 {
     const int rank = node->inputs[0]->type.rank;
 

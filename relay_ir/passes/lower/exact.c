@@ -116,10 +116,9 @@ struct value *behind_bounds(const struct value *value, const struct node *encode
     return read_once(value, reader) ? (struct value *)value : NULL;
 }
 
-/* --- tables -------------------------------------------------------------------------------------
- */
+/* --- tables ----------------------------------------------------------------------------------- */
 
-/* A chain that is computed for all codes at once: the nodes are built anew on a vector of them. */
+/* A chain that is computed for all codes at once: the nodes are built again on a vector of them. */
 struct chain {
     struct rewrite *rewrite;
     const struct value *leaf;

@@ -1,65 +1,67 @@
-/* exact.h - what the rules of fake_quant_to_exact.c share: FP8 numbers real = scale * code between
- * what decodes them (qnn.dequantize, or cast to f32 where the scale is 1) and what encodes them
- * (qnn.quantize, cast). */
+/* exact.h - shared by the rules of fake_quant_to_exact.c: FP8 values real = scale * code between a
+ * decoder (qnn.dequantize, or a cast to f32 if the scale is 1) and an encoder (qnn.quantize,
+ * cast). */
 #ifndef RELAY_IR_PASSES_LOWER_EXACT_H
 #define RELAY_IR_PASSES_LOWER_EXACT_H
 
 #include "relay_ir/passes/rules.h"
 
-/* Codes of 8 bits of a format with exact arithmetic (relay_ir/ops/exact.h). */
+/* Quantisation by an 8-bit format with exact arithmetic (relay_ir/ops/exact.h) and one scale. */
 struct small {
     enum dtype dtype;
     const struct minifloat *format;
     double scale;              /* positive, finite */
-    struct value *scale_value; /* NULL = 1, said by a cast */
+    struct value *scale_value; /* NULL = 1, from a cast */
 };
 
 bool small_equal(const struct small *a, const struct small *b);
 
-/* What the node encodes, resp. decodes, has one scale for all. */
+/* Quantisation that the node encodes to, and that of the decoder that computes `value`; false and
+ * NULL unless there is one scale. */
 bool encodes(struct rewrite *rewrite, const struct node *node, struct small *small);
 struct node *decoder_of(struct rewrite *rewrite, const struct value *value, struct small *small);
 
-/* The codes as numbers again, as the decoder `like` does it. */
+/* Decodes `codes` as the decoder `like` does. */
 struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *codes);
 
-/* Whether both are one value, or decode the same codes alike: each reader has its own decoder. */
+/* True if a and b are one value, or decode one value with equal scales: each reader has its own
+ * decoder. */
 bool same_numbers(struct rewrite *rewrite, const struct value *a, const struct value *b);
 
-/* Constants: a scale in f32, a zero of the dtype. */
+/* Constants: an f32 scale, a zero of the dtype. */
 struct value *scale_operand(struct rewrite *rewrite, double scale);
 struct value *zero_operand(struct rewrite *rewrite, enum dtype dtype);
 
-/* A value that nobody but `reader` reads, and once. */
+/* True if `reader` is the only reader, and reads it once. */
 bool read_once(const struct value *value, const struct node *reader);
 
-/* relu and clip (numbers in ascending order) that stand behind one another between `value` and
- * `encoder`, each read once. Gives what they begin with; *n is their number. */
+/* Chain of relu and clip (ascending bounds) between `value` and `encoder`, each read once. Returns
+ * the chain's input; *n is its length. */
 enum { MAX_BOUNDS = 4 };
 struct value *behind_bounds(const struct value *value, const struct node *encoder,
                             const struct node *bounds[MAX_BOUNDS], int *n);
 
-/* Codes of `from` through element-wise operators as codes of `to`: one table, computed here.
- * `value` is what is encoded, `leaf` the decoded number that it is computed from; both the same:
- * another scale, or format. NULL when the operators read anything else. */
+/* Replaces element-wise operators between decoder and encoder by one table from `from` to `to`.
+ * `value` is encoded, `leaf` is the decoded value that it depends on; equal ones change scale or
+ * format only. NULL if the operators read anything else. */
 struct value *through_table(struct rewrite *rewrite, struct value *codes, const struct small *from,
                             const struct value *leaf, const struct value *value,
                             const struct small *to);
 
-/* The same where constants lie along one axis of the leaf: a table for each of its channels. */
+/* through_table with constants along one axis of the leaf: one table per channel. */
 struct value *through_tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
                              const struct value *leaf, const struct value *value,
                              const struct small *to);
 
-/* The codes' numbers in units of `unit`, to nearest, below 2^31, through a table: i64. */
+/* Decoded values in units of `unit`, to nearest, below 2^31, by a table: i64. */
 struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
                                const struct small *small, double unit);
 
-/* What is between a value and its encoder. Bounds become a table of codes: encoding is monotonous,
- * so that it does not matter which comes first. */
+/* Clamps between a value and its encoder. They become a table of codes: encoding is monotonic, so
+ * the order of clamping and encoding does not matter. */
 struct exact_behind {
     struct small out;
-    struct value *value; /* in front of the bounds */
+    struct value *value; /* before the clamps */
     int n_bounds;
     const struct node *bounds[MAX_BOUNDS];
 };
@@ -67,7 +69,7 @@ struct exact_behind {
 bool exact_find_behind(struct rewrite *rewrite, const struct node *root,
                        struct exact_behind *behind);
 
-/* The codes, made of what stood in front of the bounds, with them. */
+/* Applies the clamps to the codes of behind->value. */
 struct value *exact_bounded(struct rewrite *rewrite, const struct exact_behind *behind,
                             const struct node *root, struct value *codes);
 

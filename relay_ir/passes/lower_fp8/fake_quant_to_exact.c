@@ -41,7 +41,7 @@ static const struct rule rules[] = {
     { "exact_lp_pool", exact_lp_pool, ENCODE },
     { "exact_norm", exact_norm, ENCODE },
     { "exact_normalize", exact_normalize, ENCODE },
-    { "exact_transpose_in_phases", exact_transpose_in_phases, ENCODE },
+    { "exact_polyphase", exact_polyphase, ENCODE },
     { "exact_product", exact_product, ENCODE },
     { "exact_recurrent", exact_recurrent, ENCODE },
     { "exact_resize", exact_resize, ENCODE },

@@ -23,7 +23,7 @@
 #include "relay_ir/passes/rules.h"
 
 #define QUANTIZE ROOTS(OP_QNN_QUANTIZE)
-#define ENCODE ROOTS(OP_QNN_QUANTIZE, OP_CAST) /* to small floats */
+#define ENCODE ROOTS(OP_QNN_QUANTIZE, OP_CAST) /* to narrow floats */
 
 static const struct rule rules[] = {
     { "move_before_dequantize", move_before_dequantize,
@@ -40,7 +40,7 @@ static const struct rule rules[] = {
     { "quantize_of_clip", quantize_of_clip, QUANTIZE },
     { "quantize_of_concatenate", quantize_of_concatenate, QUANTIZE },
     { "binary_to_integer", binary_to_integer, QUANTIZE },
-    { "transpose_in_phases", transpose_in_phases, QUANTIZE },
+    { "transposed_conv_to_polyphase", transposed_conv_to_polyphase, QUANTIZE },
     { "product_to_integer", product_to_integer, QUANTIZE },
     { "hardmax_before_dequantize", hardmax_before_dequantize, ROOTS(OP_HARDMAX) },
     { "arg_before_dequantize", arg_before_dequantize, ROOTS(OP_ARGMAX, OP_ARGMIN) },

@@ -1,17 +1,16 @@
-/* fold_dequantize.c - convolutions and matrix products read small numbers as they are stored.
+/* fold_dequantize.c - convolutions and matrix products read quantised values as they are stored.
  *
  * needs    types; constants not folded yet: fold_constant would make f32 weights of
  *          dequantize(constant). After fake_quant_to_integer, which takes what can be computed in
  *          integers
- * gives    products of f32 data and small weights, or of FP8 data and small floats, with
+ * gives    products of f32 data and small weights, or of FP8 data and narrow floats, with
  *          out_dtype=f32; their scales, joined, are one constant multiplied behind
  * method   local rewrite rules; numbers differ from the float form only in where they are rounded:
- *          a sum of codes is scaled once, where each number was scaled before
+ *          a sum of quantised values is scaled once, where each number was scaled before
  *
  * Constants that become f32 nevertheless are named: zero points of windows that do not go into
- * codes (their sum would have to be subtracted), weights that something else than a product or a
- * take reads. Scales of data that are computed or more than one stay as well.
- */
+ * quantised values (their sum would have to be subtracted), weights that something else than a
+ * product or a take reads. Scales of data that are computed or more than one stay as well. */
 #include "relay_ir/passes/pipeline.h"
 
 #include "base/str.h"
@@ -65,7 +64,7 @@ static void warn_of_codes(struct module *module)
                 "the output channels, are not kept: quantise these weights symmetrically, per "
                 "output channel");
         else
-            diag_note(module->ctx, "codes stay in products, in tables that are gathered from, and "
+            diag_note(module->ctx, "values stay quantised in products, in gathered tables, and "
                                    "between quantised operators");
     }
 }

@@ -1,4 +1,4 @@
-/* unshare_dequantize.c - small numbers are decoded where they are read.
+/* unshare_dequantize.c - quantised values are decoded where they are read.
  *
  * needs    types; no dead nodes
  * gives    a decoder (region.h) has one reader

@@ -17,8 +17,7 @@
 /* Functions that call functions that call functions ... become as many values as their product. */
 enum { MAX_WORK = 1 << 20 };
 
-/* --- which calls stay ---------------------------------------------------------------------------
- */
+/* --- which calls stay ------------------------------------------------------------------------- */
 
 static bool only_last_is_result(const struct function *fn)
 {
@@ -140,8 +139,7 @@ static bool stays(const struct node *call, const struct map *called_again)
            distinct_inputs(call);
 }
 
-/* --- inlining -----------------------------------------------------------------------------------
- */
+/* --- inlining --------------------------------------------------------------------------------- */
 
 /* The value of main for one of the callee, by its id. */
 struct copies {

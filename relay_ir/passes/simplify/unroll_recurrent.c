@@ -4,7 +4,7 @@
  * gives    no nn.rnn, nn.gru and nn.lstm of one step in one direction with constant weights and the
  *          usual activations: dense, split, sigmoid, tanh ... take its place. Others stay
  * method   the equations of ops/rnn_cell.c. Where the state begins with zeros, what it is
- * multiplied by is left out
+ *          multiplied by is left out
  *
  * So is every streaming network written: its caller keeps the state, and a call is a step. What
  * stands in the graph as products has small weights in every precision, and integers in int8. */
@@ -25,8 +25,7 @@ struct step {
     enum op activation[MAX_ACTIVATIONS];
 };
 
-/* --- what can be written so ---------------------------------------------------------------------
- */
+/* --- what can be written so ------------------------------------------------------------------- */
 
 static bool find_activations(const struct node *node, struct step *step)
 {
@@ -71,8 +70,7 @@ static bool is_one_step(const struct node *node)
            is_constant(node->inputs[W]) && is_constant(node->inputs[R]) && (!b || is_constant(b));
 }
 
-/* --- pieces
- * --------------------------------------------------------------------------------------- */
+/* --- pieces ----------------------------------------------------------------------------------- */
 
 static struct value *two_dims(struct step *step, struct value *x, int64_t columns)
 {
@@ -163,8 +161,7 @@ static bool divide(struct step *step, struct value *x, const char *letters, stru
     return node != NULL;
 }
 
-/* --- the equations: a line a node, so that their order is no compiler's choice
- * -------------------- */
+/* --- the equations: a line a node, so that their order is no compiler's choice ---------------- */
 
 /* W x + R h and all biases, for n rows from first on. */
 static struct value *sums(struct step *step, int64_t first, int64_t n)

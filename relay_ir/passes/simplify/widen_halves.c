@@ -1,12 +1,12 @@
-/* widen_halves.c - f32 where a model calculates with halves.
+/* widen_halves.c - f32 where a model computes in half precision.
  *
  * needs    types
  * gives    no node that calculates with f16 or bf16; types
  * method   all or nothing: where one does, constants become f32, parameters are cast to it, results
- *          back, and what lies between is inferred anew
+ *          back, and what lies between is inferred again
  *
- * C has no arithmetic on halves, and few processors have. What runs such a model elsewhere casts
- * around each operator, and rounds more often than this. */
+ * C has no half-precision arithmetic, and few processors have. What runs such a model elsewhere
+ * casts around each operator, and rounds more often than this. */
 #include "relay_ir/passes/pipeline.h"
 
 static bool is_half(const struct value *value)
@@ -14,14 +14,15 @@ static bool is_half(const struct value *value)
     return value && dtype_is_half(value->type.dtype);
 }
 
-/* Weights, scales: what reads halves behind its first input, and makes none, decodes them. */
+/* Weights, scales: what reads half precision behind its first input, and makes none, decodes
+ * them. */
 static bool calculates(const struct node *node)
 {
     bool halves = is_half(node->n_inputs ? node->inputs[0] : NULL);
 
     for (int i = 0; i < node->n_outputs; i++)
         halves |= is_half(node->outputs[i]);
-    return halves && !op_takes_halves(node->op) && node->op != OP_CALL;
+    return halves && !op_takes_half(node->op) && node->op != OP_CALL;
 }
 
 static bool function_calculates(const struct function *fn)

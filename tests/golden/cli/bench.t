@@ -35,7 +35,7 @@ help: 'relayc bench --help' shows how it is used
 $ relayc bench MODELS/x.onnx --vs tensorrt --repeat 0 --seconds soon
 error[R0501]: --vs: 'tensorrt' is not onnxruntime, engine or plain
 error[R0501]: --seconds: 'soon' is not a number of at least 0
-error[R0501]: --repeat: 0 rounds are none
+error[R0501]: --repeat: found 0, expected at least 1 round
 [2]
 $ relayc bench - --vs plain </dev/null
 error[R0501]: --vs plain needs the model as a file, not from standard input
@@ -73,4 +73,4 @@ help: --vs onnxruntime runs './bare'; RELAYC_PYTHON names another Python, which 
 $ relayc bench $MODELS/../networks/transformer/model.onnx --cflags -O0 --tolerance 0 --repeat 1 2>&1 | sed 's/by [0-9.e-]* of/by SO MUCH of/'
 error[R0403]: the outputs of the generated code differ from oneDNN's by SO MUCH of the largest, tolerance 0.00e+00: not timed
  --> MODELS/../networks/transformer/model.onnx
-help: 'relayc verify' says which layer is wrong; --tolerance allows more
+help: 'relayc verify' finds the layer; --tolerance allows more

@@ -15,9 +15,9 @@ error[R0410]: the network needs 43992 bytes of flash, 35800 more than --flash al
 note: weights only: --cc COMPILER adds the code
 error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (2048)
  --> digits.onnx
-note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
-      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10880
-      inputs and outputs, 296 bytes, are the caller's and not counted
+note: peak in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
+      3 layers are tiled depth-first already, to the smallest size found; without tiling the arena takes 10880
+      inputs and outputs, 296 bytes, belong to the caller and are not counted
 help: --precision f16w is not enough: RAM 5632 bytes, flash 22112
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
@@ -28,9 +28,9 @@ fits
 $ relayc compile digits.onnx -o out --ram 2K --force -q; echo "exit $?"; ls out
 error[R0410]: the network needs 6784 bytes of RAM, 4736 more than --ram allows (2048)
  --> digits.onnx
-note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
-      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10880
-      inputs and outputs, 296 bytes, are the caller's and not counted
+note: peak in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
+      3 layers are tiled depth-first already, to the smallest size found; without tiling the arena takes 10880
+      inputs and outputs, 296 bytes, belong to the caller and are not counted
 help: --precision f16w is not enough: RAM 5632 bytes, flash 22112
       --precision int8w is not enough: RAM 5632 bytes, flash 11488
       --precision fp8w is not enough: RAM 5632 bytes, flash 11488
@@ -96,11 +96,11 @@ typedef char digits_fits_ram[DIGITS_ARENA_BYTES <=
 typedef char digits_fits_flash[DIGITS_WEIGHT_BYTES <=
 $ relayc compile $MODELS/conv_bn_relu.onnx --ram 64KB --flash 3X --board nucleo-h743; echo "exit $?"
 error[R0501]: --flash: '3X' is not a number of bytes such as 65536, 64K or 1.5M
-error[R0501]: --board: there is no board 'nucleo-h743'
+error[R0501]: --board: unknown board 'nucleo-h743'
 help: did you mean 'nucleo-h743zi'?
 exit 2
 $ relayc compile $MODELS/conv_bn_relu.onnx --force
-error[R0501]: --force says nothing without --ram, --flash or --board
+error[R0501]: --force has no effect without --ram, --flash or --board
 [2]
 $ relayc compile --board help | head -3
 --board                chip          --target     MHz  pools
@@ -109,7 +109,7 @@ nrf52840-dk            nRF52840      cortex-m4     64  ram 256K flash 1M
 $ echo '{ "name": "mine", "target": "cortex-m5", "pools": [ { "name": "a", "bytes": "64Q", "kind": "rom" } ] }' >mine.json; relayc compile $MODELS/conv_bn_relu.onnx --board mine.json
 error[R0501]: --target: 'cortex-m5' is no machine
 help: did you mean cortex-m0? There are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
-error[R0601]: mine.json:1:77: '64Q' is no number of bytes, such as 65536, 64K or 1M
+error[R0601]: mine.json:1:77: '64Q' is not a number of bytes, such as 65536, 64K or 1M
 error[R0601]: mine.json:1:92: the "kind" of a pool is "ram" or "flash"
 [2]
 $ echo '{ "name": "mine", "target": "cortex-m4", "pools": [ { "name": "a", "bytes": "1K", "kind": "ram" } ] }' >mine.json; relayc compile $MODELS/conv_bn_relu.onnx -o mine --board mine.json
@@ -122,9 +122,9 @@ conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs
 $ echo '{ "name": "two", "target": "cortex-m4", "pools": [ { "name": "sram", "bytes": 4800, "kind": "ram" }, { "name": "ccm", "bytes": 4800, "kind": "ram" } ] }' >two.json; relayc compile digits.onnx -o two --board two.json
 error[R0410]: the network needs 6784 bytes of RAM, 1984 more than the pool sram of two allows (4800)
  --> digits.onnx
-note: most is alive in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
-      3 layers are in stripes already, which is the least that was found; layer by layer the arena takes 10176
-      inputs and outputs, 296 bytes, are the caller's and not counted
+note: peak in region_conv1_Conv: its scratch of 4736 bytes, /pool/MaxPool_output_0 of 2048 bytes
+      3 layers are tiled depth-first already, to the smallest size found; without tiling the arena takes 10176
+      inputs and outputs, 296 bytes, belong to the caller and are not counted
 help: --pool board fits: RAM 6784 bytes, flash 43928
 [1]
 $ relayc compile digits.onnx -o two --board two.json --pool board
@@ -177,12 +177,12 @@ note: dtcm has 2048 bytes, sram has 4096 bytes; one arena would need 13440
 $ relayc compile digits.onnx --pool dtcm --pool 1=3K --pool x=3K,quick --pool a=1 --pool a=2 --pool board
 error[R0501]: --pool: 'dtcm': the form is NAME=BYTES
 help: for example --pool dtcm=64K,fast --pool sram=512K --pool psram=8M,slow
-error[R0501]: --pool: '1=3K': the name cannot be a part of C symbols
+error[R0501]: --pool: '1=3K': the name is not valid in C symbols
 help: for example --pool dtcm=64K,fast --pool sram=512K --pool psram=8M,slow
-error[R0501]: --pool: 'x=3K,quick': behind the bytes come fast, slow, section=NAME, weights or const
+error[R0501]: --pool: 'x=3K,quick': after the bytes: fast, slow, section=NAME, weights or const
 help: for example --pool dtcm=64K,fast --pool sram=512K --pool psram=8M,slow
-error[R0501]: --pool: 'a' is there twice
-error[R0501]: --pool board says nothing without --board
+error[R0501]: --pool: 'a' is given twice
+error[R0501]: --pool board has no effect without --board
 [2]
 $ relayc compile digits.onnx -o pools --board stm32f4-discovery --pool board | grep -e sram -e ccm
   sram    0 of 131072 bytes

@@ -40,9 +40,9 @@ i.txt: 4 tensors, 2 samples
 x 1 -1 1
 $ relayc calibrate $MODELS/element_wise.onnx --data images -o no.json; ls no.json
 error[R0004]: cannot read images/a.png: it becomes (1,3,2,2) f32, the model's input is (1,3,4,4) f32
-help: --preprocess says how images are resized, cropped and laid out
+help: --preprocess defines resizing, cropping and layout
 error[R0004]: cannot read images/b.PNG: it becomes (1,3,2,2) f32, the model's input is (1,3,4,4) f32
-help: --preprocess says how images are resized, cropped and laid out
+help: --preprocess defines resizing, cropping and layout
 ls: cannot access 'no.json': No such file or directory
 [2]
 $ head -c 60 images/a.png >images/b.PNG; relayc calibrate $MODELS/element_wise.onnx --data images --preprocess spec.json -o no.json; ls no.json
@@ -64,7 +64,7 @@ error[R0501]: --format: 'xml' is not json or tpu-mlir
 error[R0501]: --percentile: 0 is not in 0 .. 100
 [2]
 $ relayc calibrate $MODELS/conv_bn_relu.onnx --data arrays -o x --format tpu-mlir --threshold entropy
-error[R0501]: --threshold: there is no method 'entropy'
+error[R0501]: --threshold: unknown method 'entropy'
 help: methods are max, percentile:P, kl, mse:int8 and mse:f8e4m3 (or another minifloat of 8 bits)
 [2]
 $ relayc calibrate $MODELS/conv_bn_relu.onnx --data nowhere -o x
@@ -75,7 +75,7 @@ error[R0501]: 'relayc calibrate' has no option --output-dir
 help: 'relayc calibrate --help' lists its options
 [2]
 $ relayc calibrate $MODELS/conv_bn_relu.onnx --data arrays --preprocess spec.json -o x; ls x
-error[R0501]: --preprocess is for images; arrays are taken as they are
+error[R0501]: --preprocess is for images; arrays are used unchanged
  --> MODELS/conv_bn_relu.onnx
 ls: cannot access 'x': No such file or directory
 [2]

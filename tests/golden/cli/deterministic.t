@@ -12,7 +12,7 @@ conv_bn_relu.h:0
 	"deterministic":	false,
 $ relayc verify -q --deterministic $MODELS/conv_bn_relu.onnx
 $ relayc compile --deterministic $MODELS/dense_softmax.onnx --offload dnnl --no-cost
-note: dnnl took nothing; `relayc targets --explain MODELS/dense_softmax.onnx --offload dnnl --no-cost` says why
+note: dnnl took no node; `relayc targets --explain MODELS/dense_softmax.onnx --offload dnnl --no-cost` explains why
 dense_softmax: 2 ONNX nodes -> 2 regions, 0.00 M MACs
   targets c 2 regions
   flash   224 bytes of weights
@@ -20,19 +20,19 @@ dense_softmax: 2 ONNX nodes -> 2 regions, 0.00 M MACs
   wrote   ./dense_softmax.h, ./dense_softmax.c, ./dense_softmax.json
   next    relayc verify MODELS/dense_softmax.onnx --deterministic --offload dnnl --no-cost
 $ relayc run --deterministic $MODELS/conv_bn_relu.onnx
-error[R0501]: --deterministic says nothing without --with generated
+error[R0501]: --deterministic has no effect without --with generated
 [2]
 $ relayc explain R0409
-R0409: a part of the model cannot be the same on every machine
+R0409: a part of the model is not deterministic
 
-With --deterministic one NAME.c gives the same bits on every processor and from every compiler (docs/guide/deterministic.md). Functions of <math.h> other than sqrt and the exact ones have other last bits in every library, and what other targets compute is not ours to promise.
+With --deterministic one NAME.c gives the same bits on every processor and from every compiler (docs/guide/deterministic.md). Functions of <math.h>, except sqrt and exact ones, differ in the last bits between libraries, and results of backends are beyond relayc's control.
 # the simulation has the bits of what is generated
 $ relayc run $MODELS/dense_softmax.onnx --seed 5 --output g.npy --with generated --deterministic > g.txt
 $ relayc run $MODELS/dense_softmax.onnx --seed 5 --output s.npy --with simulation > s.txt
 $ cmp g.npy s.npy && cmp g.txt s.txt
 $ relayc run $MODELS/dense_softmax.onnx --seed 5 --output s.npy --with simulation --offload dnnl
-error[R0501]: --with simulation computes what our own C does, without --offload
+error[R0501]: --with simulation reproduces the host's C only: leave out --offload
 [2]
 $ relayc run $MODELS/dense_softmax.onnx --seed 5 --output s.npy --with simulation --deterministic
-error[R0501]: --deterministic says nothing without --with generated
+error[R0501]: --deterministic has no effect without --with generated
 [2]

@@ -1,7 +1,7 @@
 # relayc eval: a model on labelled data. Four samples of 6 numbers.
 $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,6), }"; printf '\000\001\002\000\000\001\003\000\000\000\002\000\000\000\000\004\000\000\001\000\000\000\000\005'; } >x.npy; printf '0\n1\n2\n3\n' >labels.txt
 $ relayc run $MODELS/dense_softmax.onnx -i x.npy 2>&1 | head -1
-error[R0502]: input "x" is (4,6) u8, wanted is (1,6) f32
+error[R0502]: input "x" is (4,6) u8, expected (1,6) f32
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,top5,auc
 4 samples, judged by the generated C (generic)
 top1          25.00 %
@@ -76,8 +76,8 @@ $ relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --m
 2 samples, judged by the generated C (generic)
 mse          0.552311
 $ printf 'a.png 1\nc.png 48\nd.png x\n' >bad.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric top1 --labels bad.txt
-error[R0009]: bad.txt:3: 'd.png x' is no label
-help: wanted is 'FILE LABEL' or 'LABEL', labels being 0, 1, 2 ...
+error[R0009]: bad.txt:3: 'd.png x' is not a label
+help: expected 'FILE LABEL' or 'LABEL', labels being 0, 1, 2 ...
 [3]
 $ printf 'a.png 1\nc.png 48\n' >bad.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric top1 --labels bad.txt
 error[R0009]: bad.txt labels 1 file that the data does not have: 'c.png'
@@ -88,17 +88,17 @@ error[R0009]: the label 48 is beyond the model's 48 classes
 [3]
 # boxes
 $ mkdir boxes; printf '3 0.5 0.5 0.1 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
-error[R0502]: --decode yolov5: the model gives (1,3,4,4) f32, wanted is [rows, 5 + C]: cx cy w h in pixels, objectness, scores
+error[R0502]: --decode yolov5: the model gives (1,3,4,4) f32, expected [rows, 5 + C]: cx cy w h in pixels, objectness, scores
  --> MODELS/element_wise.onnx
 help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/guide/eval.md)
 [2]
 $ printf '3 0.5 0.5 0.1\n' >boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
-error[R0009]: boxes/a.txt:1: '3 0.5 0.5 0.1' is no box
-help: wanted is 'CLASS CX CY WIDTH HEIGHT', in parts of the image
+error[R0009]: boxes/a.txt:1: '3 0.5 0.5 0.1' is not a box
+help: expected 'CLASS CX CY WIDTH HEIGHT', in parts of the image
 [3]
 $ rm boxes/a.txt; relayc eval $MODELS/element_wise.onnx --data images --preprocess spec.json --metric map50 --labels boxes --decode yolov5
 error[R0009]: boxes has no label file for any of 2 images
-help: boxes/a.txt would be the first
+help: the first one is boxes/a.txt
 [3]
 # a detector of one box, the left half of the image, and a classifier of bright images
 $ mkdir two found; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAADklEQVR42mP4DwYMEAoAU7oL9YXEbhEAAAAASUVORK5CYII= | base64 -d >two/white.png; echo iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAC0lEQVR42mNgQAYAAA4AATo1BFYAAAAASUVORK5CYII= | base64 -d >two/black.png; printf '3 0.25 0.5 0.5 1\n' >found/white.txt; echo '{"resize": {"mode": "exact", "width": 4, "height": 4}, "scale": 0.00392156862745098}' >bright.json
@@ -121,7 +121,7 @@ $ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --l
 accuracy      50.00 %
 $ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3:much
 error[R0501]: --present: '3:much' is neither CLASS nor CLASS:SHARE
-help: 0:0.005 asks for boxes of class 0 that cover half a percent of the image
+help: 0:0.005 means boxes of class 0 that cover half a percent of the image
 [2]
 # a precision for each node
 $ printf 'y fp8w=f4e2m1\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable --against f32
@@ -140,28 +140,31 @@ help: metrics are top1, top5, accuracy, auc, map50, map, mse
 error[R0501]: 'relayc eval' needs --data
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,top3
-error[R0501]: --metric: there is no 'top3'
+error[R0501]: --metric: unknown metric 'top3'
 help: metrics are top1, top5, accuracy, auc, map50, map, mse
-error[R0501]: what is right must be known: --labels
+error[R0501]: --labels are needed to judge answers
 help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/guide/eval.md)
 [2]
+$ relayc eval --help | grep -c -e --boxes
+0
+[1]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric map --decode yolo --boxes x --with reference
-error[R0501]: --boxes: 'x' is not a whole number of at least 0
-error[R0501]: --decode: there is no 'yolo'
+error[R0501]: --max-boxes: 'x' is not a whole number of at least 0
+error[R0501]: --decode: unknown decoder 'yolo'
 help: decoders are yolov5, yolox, yolov8, boxes, ssd
-error[R0501]: what is right must be known: --labels
+error[R0501]: --labels are needed to judge answers
 help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/guide/eval.md)
 error[R0501]: --with: 'reference' is not generated or engine
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,map --labels labels.txt --against f32 --with engine
-error[R0501]: map and map50 need to know how the model gives its boxes: --decode
+error[R0501]: map and map50 need --decode, the output format of the detector
 help: decoders are yolov5, yolox, yolov8, boxes, ssd (docs/guide/eval.md)
-error[R0501]: some of these metrics need classes, others boxes
+error[R0501]: metrics for classes and for boxes cannot be combined
 error[R0501]: --against f32 compares f32 with itself: give --precision or --qtable, or leave out --with engine
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1 --labels labels.txt --against f32 --calib-data x.npy --target host --with engine
-error[R0501]: --target says nothing to --with engine
-error[R0501]: --calib-data says nothing without --precision or --qtable
+error[R0501]: --target has no effect on --with engine
+error[R0501]: --calib-data has no effect without --precision or --qtable
 error[R0501]: --against f32 compares f32 with itself: give --precision or --qtable, or leave out --with engine
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric mse
@@ -173,8 +176,8 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 error[R0501]: --round gptq needs --calib-data
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --round adaround --calib-data x.npy
-error[R0501]: --calib-data says nothing without --precision or --qtable
-error[R0501]: --round says nothing without --precision or --qtable
+error[R0501]: --calib-data has no effect without --precision or --qtable
+error[R0501]: --round has no effect without --precision or --qtable
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --precision int8w=i4 --round best
 error[R0501]: --round: 'best' is not nearest, adaround or gptq

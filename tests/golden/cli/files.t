@@ -3,7 +3,7 @@ $ relayc compile absent.onnx
 error[R0001]: cannot open absent.onnx: No such file or directory
 [3]
 $ relayc compile .
-error[R0001]: . is a folder, a file is needed
+error[R0001]: . is a folder, expected a file
 [3]
 $ touch empty.onnx; relayc compile empty.onnx -o out; echo "exit $?"; ls
 error[R0101]: the file is empty
@@ -26,7 +26,7 @@ empty.onnx
 text.onnx
 truncated.onnx
 $ relayc compile /dev/zero -o out; echo "exit $?"; ls
-error[R0001]: /dev/zero is a device, a file is needed
+error[R0001]: /dev/zero is a device, expected a file
 exit 3
 empty.onnx
 text.onnx

@@ -66,13 +66,13 @@ y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 $ relayc run net.graph.json --shape x=1 --freeze x=1 --external-data-dir .
 error[R0501]: --shape is for ONNX models, and this is a JSON graph
  --> net.graph.json
-help: leave it out: a JSON graph has all its shapes
+help: leave it out: a JSON graph has fixed shapes
 error[R0501]: --freeze is for ONNX models, and this is a JSON graph
  --> net.graph.json
-help: leave it out: it was there before, for the ONNX model
+help: leave it out: use it on the ONNX model
 error[R0501]: --external-data-dir is for ONNX models, and this is a JSON graph
  --> net.graph.json
-help: leave it out: its data file lies beside it
+help: leave it out: its data file is next to it
 [2]
 $ relayc compile net.graph.json --emit text
 error[R0501]: --emit: found 'text', wanted c, json or c,json
@@ -83,7 +83,7 @@ $ relayc compile $MODELS/depthwise_clip.onnx --offload sim_npu --assign priority
 $ relayc run npu/net.graph.json --with generated
 y (1,4,4,4) f32 = 0 0 0 0 0 0 ...
 $ sed 's/"compiler": "sim_npu"/"compiler": "mynpu"/' npu/net.graph.json >npu/other.json; relayc run npu/other.json
-error[R0602]: function "sim_npu_relu6" is for target 'mynpu', which is not known
+error[R0602]: function "sim_npu_relu6" is for the unknown target 'mynpu'
  --> npu/other.json: node #1 "relu6" (Clip)
 help: --target-dir adds targets
 [2]

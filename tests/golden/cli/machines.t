@@ -41,7 +41,7 @@ error[R0501]: --target: 'cortex-m44' is no machine
 help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 [2]
 $ relayc run --target x86-64 $MODELS/conv_bn_relu.onnx
-error[R0501]: --target says nothing without --with generated
+error[R0501]: --target has no effect without --with generated
 [2]
 $ relayc compile --target cortex-m4 $MODELS/conv_bn_relu.onnx
 conv_bn_relu: 3 ONNX nodes -> 1 region, 0.00 M MACs

@@ -1,9 +1,9 @@
 # --parallel: larger regions in parts; what is said about it.
 $ relayc compile --parallel 1 $MODELS/conv_bn_relu.onnx
-error[R0501]: --parallel: from 2 to 64 parts
+error[R0501]: --parallel: expected 2 to 64
 [2]
 $ relayc compile --parallel 65 $MODELS/conv_bn_relu.onnx
-error[R0501]: --parallel: from 2 to 64 parts
+error[R0501]: --parallel: expected 2 to 64
 [2]
 $ relayc compile -q --parallel 3 $TESTS/../examples/digits/digits.onnx -o parts; grep -c part_begin parts/digits.c; grep -c "PARTS 3" parts/digits.h; grep parts parts/digits.json
 3

@@ -18,4 +18,4 @@ help: 'relayc inspect --help' lists its options
 $ relayc explain R0902
 R0902: a step of the compiler changes what the network computes
 
-With --check-passes, and always in relayc verify, the reference evaluator runs the graph as it was imported and after each step of the compiler. A step promises the same bits, the same numbers rounded elsewhere, or quantised values at most one step apart; this one broke its promise. This is a bug in relayc; please report it with the model.
+With --check-passes, and always in relayc verify, the reference evaluator runs the graph as it was imported and after each step of the compiler. A step promises identical bits, differences by rounding only, or quantised values at most one step apart; this one broke its promise. This is a bug in relayc; please report it with the model.

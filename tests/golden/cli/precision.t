@@ -1,25 +1,25 @@
 # Small numbers: options that contradict each other, or would change nothing, are errors.
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8= --scale nonsense
-error[R0501]: --precision: 'fp8=' does not say which format
+error[R0501]: --precision: 'fp8=' needs a format
 help: for example fp8=f8e3m4, fp8=f8e3m4,f8e4m3 or int8w=i4
-error[R0501]: --scale: there is no rule 'nonsense'
+error[R0501]: --scale: unknown rule 'nonsense'
 help: rules are unit, a number, max, percentile:P, paper-percentile:P, kl, mse, pow2:A..B, table, auto, search
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --scale search --formats f8e4m3 --limit 4
-error[R0501]: --limit says nothing without --data
-error[R0501]: --scale says nothing with --precision fp8w, whose data is f32
+error[R0501]: --limit has no effect without --data
+error[R0501]: --scale has no effect with --precision fp8w, whose data is f32
 help: the rule for weights is --scale-weights
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --arithmetic integer --loss kld
 error[R0501]: --arithmetic integer is for --precision fp8, not int8
-error[R0501]: --loss says nothing without --topk, a search or --quantize-log
+error[R0501]: --loss has no effect without --topk, a search or --quantize-log
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --keep-first --data nowhere
-error[R0501]: --keep-first says nothing without --precision or --qtable
-error[R0501]: --data says nothing without --precision or --qtable
+error[R0501]: --keep-first has no effect without --precision or --qtable
+error[R0501]: --data has no effect without --precision or --qtable
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8
-error[R0701]: the precision needs to know what 2 tensors hold: 'x', 'y'
+error[R0701]: the precision needs the range of 2 tensors: 'x', 'y'
  --> MODELS/conv_bn_relu.onnx
 help: give --calib TABLE (relayc calibrate writes it), or --data PATH
 [1]
@@ -30,7 +30,7 @@ error[R0501]: --scale auto needs --data
 [2]
 $ relayc search $MODELS/conv_bn_relu.onnx --precision int8 --scale auto --data nowhere
 error[R0501]: --scale auto: search tries rules itself
-help: --rules says which, for --strategy sensitive
+help: --rules selects them, for --strategy sensitive
 [2]
 $ printf 'y int8 scale=auto scale-weights=auto\n' >auto.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable auto.qtable; printf 'y int8 scale=auto\n' >auto.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable auto.qtable
 error[R0007]: auto.qtable:1: auto is a rule for data
@@ -41,16 +41,16 @@ help: give --data PATH, or another rule: max, percentile, kl ...
 # What computes in floats although integers were asked for: nothing of attention. Formats without integers are errors
 $ relayc compile $MODELS/attention_block.onnx --precision fp8 --arithmetic integer -q -o floats
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e5m2 --arithmetic integer -q -o floats
-error[R0501]: --precision: f8e5m2 has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
+error[R0501]: --precision: f8e5m2 has no --arithmetic integer: its range is so large that a product needs more than 64 bits
 help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f6e2m3,f8e4m3 --arithmetic integer --scale-weights search --formats f8e4m3,f8e5m2fnuz -q -o floats
-error[R0501]: --precision: f6e2m3 has no --arithmetic integer: that is of codes of 8 bits
-error[R0501]: --formats: f8e5m2fnuz has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
+error[R0501]: --precision: f6e2m3 has no --arithmetic integer: it needs an 8-bit format
+error[R0501]: --formats: f8e5m2fnuz has no --arithmetic integer: its range is so large that a product needs more than 64 bits
 help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ printf 'y fp8 data=f8e5m2\n' >far.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable far.qtable --arithmetic integer
-error[R0501]: far.qtable:1: f8e5m2 has no --arithmetic integer: it reaches so far that one product of two numbers needs more than 64 bits
+error[R0501]: far.qtable:1: f8e5m2 has no --arithmetic integer: its range is so large that a product needs more than 64 bits
 help: f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8=i4 --data nowhere
@@ -89,10 +89,10 @@ $ relayc verify $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.25 --quantiz
 same
 # Qtables
 $ printf 'a fp8=\nb fp8 weights=\nc int9\nc f32\nc fp8\n' >bad.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable bad.qtable
-error[R0007]: bad.qtable:1: the mode 'fp8=' does not say which format
-error[R0007]: bad.qtable:2: 'weights=' has nothing behind it
+error[R0007]: bad.qtable:1: the mode 'fp8=' needs a format
+error[R0007]: bad.qtable:2: 'weights=' has no value
 help: a row is: node_name mode [weights=FORMAT] [data=FORMAT] [scale=RULE] [scale-weights=RULE]
-error[R0007]: bad.qtable:3: there is no precision 'int9'
+error[R0007]: bad.qtable:3: unknown precision 'int9'
 help: did you mean 'int8'? There are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8
 error[R0007]: bad.qtable:5: a second row for 'c', which has one in line 4
 error[R0007]: bad.qtable:1: no node is called 'a'
@@ -106,18 +106,18 @@ help: did you mean 'y'?
 [3]
 # A graph after all passes has nothing to work on any more
 $ relayc compile $MODELS/conv_bn_relu.onnx --emit json -o graph -q; relayc compile graph/conv_bn_relu.graph.json --precision fp8
-error[R0501]: --precision needs a graph that is not divided into regions yet, as this one is
+error[R0501]: --precision needs a graph without regions, and this one has some
  --> graph/conv_bn_relu.graph.json
 help: give the ONNX file, or give the precision to compile --emit json
 [2]
 $ relayc calibrate graph/conv_bn_relu.graph.json --data nowhere -o x
-error[R0501]: relayc calibrate needs a graph that is not divided into regions yet, as this one is
+error[R0501]: relayc calibrate needs a graph without regions, and this one has some
  --> graph/conv_bn_relu.graph.json
 help: give the ONNX file, or give the precision to compile --emit json
 [2]
 # A name that keeps nothing
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --keep-f32 y -o kept | head -4
-warning[R0701]: --keep-f32 changes nothing: it names no product
+warning[R0701]: --keep-f32 has no effect: it names no product
  --> MODELS/conv_bn_relu.onnx
 help: products are 'bn1_y.multiply'
 fp8w: 1 of 1 product, constants 228 -> 79 bytes
@@ -140,22 +140,22 @@ help: int8 computes with i8 alone
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8w --scale-weights search --formats i8,f8e3m4 -q -o chosen; grep ' numbers ' chosen/*.c | head -1
  *    numbers  weights i8, data f32: 1 product
 $ relayc compile $MODELS/conv_bn_relu.onnx --fp8-params F143,F143,-1,-1 --scale max
-error[R0501]: --fp8-params says both scales: it goes without --scale and --scale-weights
+error[R0501]: --fp8-params sets both scales: leave out --scale and --scale-weights
 [2]
 $ printf 'y fp8\n' >y.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable y.qtable --keep-f32 y -q -o kept
-warning[R0701]: --keep-f32 'y' is overruled by its row in the qtable, which says fp8
+warning[R0701]: --keep-f32 'y' is overruled by its qtable row: fp8
  --> MODELS/conv_bn_relu.onnx: node #2 "relu1" (Relu)
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision mxfp6=f6e2m3 -o mx | head -1; grep ' numbers ' mx/*.c | head -1
 mxfp6=f6e2m3: 1 of 1 product, constants 228 -> 56 bytes
  *    numbers  weights f6e2m3 in blocks of 32, data f32: 1 product
 $ relayc compare $MODELS/conv_bn_relu.onnx --precision fp8 | sed -n 2,3p; head -1 precision_compare.log | sed 's,^,> ,'
 fp8: 1 of 1 product, constants 228 -> 79 bytes
-random numbers went in: with --data or -i it tells more
+inputs were random; use --data or -i for meaningful results
 > # The quantised model against the float one, layer by layer, on 1 random sample.
 # inputs of small numbers: as they are
 $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (1,2,6,6), }"; printf '%072d' 7; } >codes.npy; relayc run $MODELS/conv_bn_relu.onnx --precision fp8 --quantized-io -i codes.npy; relayc run $MODELS/conv_bn_relu.onnx --precision fp8 -i codes.npy
 y (1,3,4,4) f8e4m3 = 0 0 0 0 0 0 ...
-error[R0502]: input "x" is (1,2,6,6) u8, wanted is (1,2,6,6) f32
+error[R0502]: input "x" is (1,2,6,6) u8, expected (1,2,6,6) f32
  --> MODELS/conv_bn_relu.onnx
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.5 --quantized-io -q -o io; sed -n '/stored/,/Runs/s,^,> ,p' io/conv_bn_relu.h

@@ -6,7 +6,7 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --ram 12X
 error[R0501]: --ram: '12X' is not a number of bytes such as 65536, 64K or 1.5M
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --ram 0
-error[R0501]: --ram: an arena of 0 bytes
+error[R0501]: --ram: found 0 bytes, expected at least 1
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --ram 64K | grep -e arena -e next
   arena   0 bytes = lower bound, optimal; without sharing 0, in-place only 0

@@ -62,11 +62,11 @@ $ relayc targets npu --target-dir npu --json
 	"diagnostics":	[]
 }
 $ relayc targets np --target-dir npu 2>&1 | sed 's/targets are .*/targets are .../'
-error[R0602]: there is no target 'np'
+error[R0602]: unknown target 'np'
 note: the targets are ...
 help: did you mean 'npu'?
 $ relayc targets elsewhere 2>&1 | sed 's/targets are .*/targets are .../'
-error[R0602]: there is no target 'elsewhere'
+error[R0602]: unknown target 'elsewhere'
 help: the targets are ...
 # --explain
 $ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir npu --offload npu | sed -E 's/on c [0-9.]+ [nu]s/on c T/; s/as chosen .*/as chosen T/'
@@ -123,7 +123,7 @@ $ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir zero --o
 						"reason":	"max_macs",
 						"cost_problem":	"macs / (nodes - 2) divides by zero"
 $ relayc targets npu --target-dir npu --node fc
-error[R0501]: --node says nothing without --explain
+error[R0501]: --node has no effect without --explain
 [2]
 $ relayc targets --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu --json | grep -v _ns | head -37
 {
@@ -164,26 +164,26 @@ $ relayc targets --explain $MODELS/pool_flatten.onnx --target-dir npu --offload 
 				"rows":	[]
 			}],
 $ relayc targets --explain $MODELS/pool_flatten.onnx
-error[R0501]: --explain needs targets to choose among
+error[R0501]: --explain needs targets
 help: --offload names them, `relayc targets` lists them
 [2]
 $ relayc targets npu --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu
-error[R0501]: --explain takes the model, so 'npu' is one too many
+error[R0501]: --explain takes the model; unexpected operand 'npu'
 [2]
 $ relayc targets --explain absent.onnx --target-dir npu --offload npu
 error[R0001]: cannot open absent.onnx: No such file or directory
 [3]
 # The list of --offload
 $ relayc compile $MODELS/pool_flatten.onnx --offload dnl 2>&1 | sed 's/targets are .*/targets are .../'
-error[R0602]: there is no target 'dnl'
+error[R0602]: unknown target 'dnl'
 note: the targets are ...
 help: did you mean 'dnnl'?
 $ relayc compile $MODELS/pool_flatten.onnx --offload c,dnnl
-error[R0501]: --offload: 'c' takes what is left over, so it can only be last
+error[R0501]: --offload: 'c' takes the remaining nodes, so it must be last
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --offload dnnl,,dnnl
 error[R0501]: --offload: a name is missing between the commas
-error[R0501]: --offload: 'dnnl' is there twice
+error[R0501]: --offload: 'dnnl' is given twice
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --offload ''
 error[R0501]: --offload: a name is missing between the commas
@@ -195,14 +195,14 @@ pool_flatten: 3 ONNX nodes -> 4 regions, 0.00 M MACs
   wrote   host/pool_flatten.h, host/pool_flatten.c, host/pool_flatten.json
   next    relayc verify MODELS/pool_flatten.onnx --offload c
 $ relayc compile $MODELS/pool_flatten.onnx --assign cost --no-cost
-error[R0501]: --assign says nothing without --offload
-error[R0501]: --no-cost says nothing without --offload
+error[R0501]: --assign has no effect without --offload
+error[R0501]: --no-cost has no effect without --offload
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --offload dnnl --assign cheapest
 error[R0501]: --assign: 'cheapest' is not cost or priority
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp16
-error[R0501]: --precision: there is no precision 'fp16'
+error[R0501]: --precision: unknown precision 'fp16'
 help: there are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8; fp8=f8e5m2 and the like name another format
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp8=f16
@@ -211,7 +211,7 @@ help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for d
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir absent --offload dnnl
 error[R0601]: absent: there is no target.json, neither here nor in a folder beneath
-help: --target-dir wants the folder of a target, or a folder of such folders
+help: --target-dir takes the folder of a target, or a folder of such folders
 [1]
 $ mkdir broken; echo '{ "name": "broken", "format": "extern", "composites": [ { "name": "x", "pattern": "conv3(x)" } ], "colour": 1 }' >broken/target.json; relayc targets --target-dir broken
 error[R0601]: broken/target.json:1:99: unknown key 'colour'
@@ -221,17 +221,17 @@ help: did you mean conv3d?
 [1]
 # Passes
 $ relayc compile --passes | grep offload | cut -c 5-
-merge_composite       finds what the rows of the targets match (--offload)
+merge_composite       matches the targets' patterns (--offload)
 annotate_target       gives every node to a target or to c (--offload)
-merge_regions         joins neighbours of one target (--offload)
-cost                  keeps the limits, returns what does not pay (--offload)
+merge_regions         joins neighbouring composites of one target (--offload)
+cost                  enforces limits, and returns regions that do not pay to the host (--offload)
 partition             makes each region a function of composites (--offload)
 optimise              runs the targets' own rewrites of their regions (--offload)
 $ relayc compile $MODELS/pointwise_residual.onnx --dump-after cost
 error[R0501]: --dump-after: 'cost' does not run without --offload
 [2]
 $ relayc compile $MODELS/pointwise_residual.onnx --dump-after merge_region
-error[R0501]: --dump-after: there is no pass 'merge_region'
+error[R0501]: --dump-after: unknown pass 'merge_region'
 help: did you mean 'merge_regions'?
 [2]
 $ relayc compile $MODELS/pointwise_residual.onnx --target-dir npu --offload npu --dump-after merge_regions -q -o out
@@ -340,19 +340,19 @@ error[R0404]: cannot load the generated code: model.so: undefined symbol: acme_a
 help: if it is a function of acme's library, name the library's C files under "host" in its target.json
 # Targets that are there for nothing
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --no-cost --assign priority -o out | grep -v wrote
-note: acme took nothing; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost` says why
+note: acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost` explains why
 pool_flatten: 3 ONNX nodes -> 1 region, 0.00 M MACs
   targets dnnl 1 region
   flash   0 bytes of weights
   arena   80 bytes = lower bound, optimal; without sharing 80, in-place only 80
   next    relayc verify MODELS/pool_flatten.onnx --target-dir acme --offload acme,dnnl --assign priority --no-cost
 $ for c in compile\ -q\ -oout compile\ -oout\ --json; do relayc $c $MODELS/pool_flatten.onnx --target-dir acme --offload acme | grep -A 1 notes; done
-	"notes":	["acme took nothing; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` says why"],
+	"notes":	["acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` explains why"],
 	"targets":	{
 $ relayc run --with reference $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
-note: the target acme was loaded, but takes no part without --offload acme
+note: the target acme is not used without --offload acme
 $ relayc verify $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
-note: the target acme was loaded, but takes no part without --offload acme
+note: the target acme is not used without --offload acme
 # What a target consists of
 $ relayc targets --target-dir acme | grep acme; relayc targets acme --target-dir acme
 acme         c         1 composite
@@ -418,7 +418,7 @@ $ relayc compile $MODELS/pointwise_residual.onnx --target-dir off --offload off 
                                 void *scratch)
     float *const value0 = scratch; /* add1_y f32 [1,4,3,3], composites 0-1 */
 $ printf '%s\n' 'int unused;' 'for (int i = 0; i < ${out.elements}; i++)' '    ${out}[i] = ${a}[i] + ${b}[i];' >off/add.tmpl; relayc run --with generated $MODELS/pointwise_residual.onnx --target-dir off --offload off --no-cost --assign priority 2>&1 >out/y | grep -oE "warning.*|int unused"; echo $?
-warning[R0404]: the C compiler 'cc' warns of the generated code
+warning[R0404]: the C compiler 'cc' warns about the generated code
 warning: unused variable 'unused' [-Wunused-variable]
 int unused
 0

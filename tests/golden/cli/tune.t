@@ -4,7 +4,7 @@ $ relayc tune $MODELS/conv_bn_relu.onnx --trials 1 -o t.jsonl | sed 's/ on .*//;
 1 regions that differ, at most 2 trials ...
 region                                trials ...
 region_conv1                       1x      2 ...
-N of 1 better than usual; t.jsonl has all trials ...
+N of 1 faster than the default; t.jsonl has all trials ...
   next    relayc compile MODELS/conv_bn_relu.onnx --target HOST --tune-log t.jsonl
 $ wc -l <t.jsonl | sed 's/[23]/two or three/'
 two or three
@@ -36,8 +36,8 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.json
 $ relayc verify $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.jsonl | tail -1
 oneDNN ran 3 operators, the reference evaluator 0
 $ relayc compile $MODELS/conv_bn_relu.onnx --target cortex-m4 --tune-log v3.jsonl -o m4 -q
-warning[R0408]: no choice of the tuning log is for --target cortex-m4
-help: --target must be the one that relayc tune was given (without: host)
+warning[R0408]: the tuning log has no choice for --target cortex-m4
+help: use the --target of relayc tune (default: host)
 $ relayc compile $MODELS/depthwise_clip.onnx --target x86-64-v3 --tune-log v3.jsonl -o other | grep tuned
   tuned   no region: the log has none of them
 # Stale: a value that the kernel does not have, and a knob that nobody has.
@@ -46,13 +46,13 @@ warning[R0408]: the tuning log says tile=9x9, which the kernel conv does not off
  --> MODELS/conv_bn_relu.onnx: node #0 "conv1" (Conv)
 help: tune it anew: relayc tune
 $ sed 's/"tile"/"colour"/' v3.jsonl >strange.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log strange.jsonl -o stale -q
-warning[R0408]: the tuning log names a knob that there is not: 'colour'
-help: it was written by another version of relayc; tune anew
-warning[R0408]: no choice of the tuning log is for --target x86-64-v3
-help: --target must be the one that relayc tune was given (without: host)
+warning[R0408]: the tuning log has an unknown knob: 'colour'
+help: it is from another version of relayc; tune again
+warning[R0408]: the tuning log has no choice for --target x86-64-v3
+help: use the --target of relayc tune (default: host)
 $ echo nonsense >>v3.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.jsonl -o stale
 error[R0008]: v3.jsonl:2: the line is no JSON object
-help: take out the line, or tune into a new file
+help: remove the line, or tune into a new file
 [3]
 $ relayc compile $MODELS/conv_bn_relu.onnx --tune-log nowhere.jsonl
 error[R0001]: cannot open nowhere.jsonl: No such file or directory
@@ -68,7 +68,7 @@ $ relayc tune $MODELS/conv_bn_relu.onnx --trials 2 --tolerance 0 --cflags '-O2 -
 			"trials":	3,
 			"failed":	0,
 $ relayc tune $MODELS/conv_bn_relu.onnx --regions nonesuch
-error[R0501]: --regions: no region that could be tuned has 'nonesuch' in its name or signature
+error[R0501]: --regions: no tunable region has 'nonesuch' in its name or signature
  --> MODELS/conv_bn_relu.onnx
 [2]
 $ relayc tune $MODELS/conv_bn_relu.onnx --cc no-such-compiler

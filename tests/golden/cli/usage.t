@@ -66,7 +66,7 @@ error[R0501]: --name: '3d-net' cannot be the prefix of C symbols
 help: try --name n3d_net
 [2]
 $ relayc compile --dump-after=fold_constants a.onnx
-error[R0501]: --dump-after: there is no pass 'fold_constants'
+error[R0501]: --dump-after: unknown pass 'fold_constants'
 help: did you mean 'fold_constant'?
 [2]
 $ relayc compile --shape 1,3,8,8 a.onnx
@@ -95,9 +95,9 @@ help: for example --freeze sr=16000: one number for all elements, or one for eac
 [2]
 $ relayc compile --shape a=1 --shape b=2 --shape a=3 --freeze c=1 --freeze c=1 a.onnx
 error[R0501]: --shape: 'a' is given twice
-help: leave out the one that is not meant
+help: remove one of them
 error[R0501]: --freeze: 'c' is given twice
-help: leave out the one that is not meant
+help: remove one of them
 [2]
 $ relayc verify --tolerance=much a.onnx
 error[R0501]: --tolerance: 'much' is not a number of at least 0
@@ -105,14 +105,14 @@ error[R0501]: --tolerance: 'much' is not a number of at least 0
 $ relayc explain R0301
 R0301: shapes do not fit together
 
-An input's shape is not what the operator needs.
+An input's shape does not fit the operator.
 $ relayc explain R9999
-error[R0501]: there is no diagnostic 'R9999'
-help: codes look like R0301 and stand in front of each message
+error[R0501]: unknown diagnostic 'R9999'
+help: a code such as R0301 precedes each message
 [2]
 $ relayc explain nonsense
-error[R0501]: there is no diagnostic 'nonsense'
-help: codes look like R0301 and stand in front of each message
+error[R0501]: unknown diagnostic 'nonsense'
+help: a code such as R0301 precedes each message
 [2]
 $ relayc inspect --operators | sed -n '1p;$p'
 Abs                                    7 to 28

@@ -21,7 +21,7 @@ error[R0403]: the generated C differs from the reference in layer 'code'; larges
 # From the file to the code: numbers are made up, or given with what is right.
 $ npy() { python3 -c "import struct, sys; v = $1; sys.stdout.buffer.write(b'\x93NUMPY\1\0' + struct.pack('<H', 118) + (b'{\"descr\": \"<f4\", \"fortran_order\": False, \"shape\": (1, %d)}' % len(v)).ljust(117) + b'\n' + struct.pack('<%df' % len(v), *v))"; }; npy '[.3, -.7, .1, .9, -.2, .5]' >six.npy; npy '[.1, .2, .3, .4]' >four.npy
 $ relayc verify $MODELS/conv_bn_relu.onnx | sed '/^passes /d; s/ [0-9.]*e-[0-9]*/ E/g; s/   *E/ E/g'
-errors relative to a layer's largest output, each layer by itself
+errors relative to a layer's largest output, layer by layer
 layer                                shape                 largest     passes     oneDNN  generated
 y                                    1x3x4x4                  3.89 E E E
 worst of 1 layers (tolerance E) E E E
@@ -42,15 +42,15 @@ error[R0403]: the generated C and --expect differ over the whole network by E, t
  --> MODELS/dense_softmax.onnx
 $ relayc verify $MODELS/dense_softmax.onnx --expect y.npy --inputs 2000 --runner qemu-arm --cflags -O1 --against tflite
 error[R0501]: --against: 'tflite' is not onnxruntime
-error[R0501]: --runner says nothing without --cc
-error[R0501]: --cflags says nothing without --cc
+error[R0501]: --runner has no effect without --cc
+error[R0501]: --cflags has no effect without --cc
 [2]
 $ relayc verify $MODELS/dense_softmax.onnx -i six.npy --expect y.npy --expect y.npy
-error[R0501]: --expect: 2 files for the 1 outputs of the model
+error[R0501]: --expect: found 2 files for the 1 outputs of the model
  --> MODELS/dense_softmax.onnx
 [2]
 $ relayc verify $MODELS/dense_softmax.onnx --inputs 0
-error[R0501]: --inputs: 1 to 1000 sets are made up, or none beside --input
+error[R0501]: --inputs: expected 1 to 1000, or 0 with --input
  --> MODELS/dense_softmax.onnx
 [2]
 $ relayc verify - <$MODELS/dense_softmax.onnx | grep worst | sed 's/ [0-9.]*e-[0-9]*/ E/g'
@@ -59,9 +59,9 @@ worst of 2 layers (tolerance E)                                   0.0e+00    E  
 $ relayc verify $MODELS/conv_bn_relu.onnx --target x86-64 --cc cc --cflags -O1 --runner env | sed -n 's/^the generated C for/&/p'
 the generated C for x86-64 was built by 'cc' and run by 'env'
 $ relayc verify $MODELS/conv_bn_relu.onnx --target cortex-m4 | grep portable
-the generated C for cortex-m4 ran here, on the portable branch of its code: --cc and --runner run what ships
+the generated C for cortex-m4 ran on this host, on its portable branch: --cc and --runner run the shipped code
 $ relayc verify -q $MODELS/conv_bn_relu.onnx --cc cc --runner false
-error[R0404]: the program with the generated C ended with exit code 1 before all was computed
+error[R0404]: the program with the generated C ended early with exit code 1
  --> MODELS/conv_bn_relu.onnx
 [1]
 $ relayc verify -q $MODELS/conv_bn_relu.onnx --cc no-such-compiler
@@ -79,4 +79,4 @@ help: --against onnxruntime runs '/bin/false'; RELAYC_PYTHON names another Pytho
 [1]
 # The same bits as the simulation.
 $ relayc verify $MODELS/conv_bn_relu.onnx --deterministic --target x86-64-v3 | tail -1
---deterministic: the bits of the simulation
+--deterministic: bit-identical to the simulation

@@ -397,8 +397,8 @@ static const struct {
     const char *path, *message;
 } unreadable[] = {
     { "nowhere", "cannot open" },
-    { "", "is a folder, a file is needed" },
-    { "null", "is a device, a file is needed" },
+    { "", "is a folder, expected a file" },
+    { "null", "is a device, expected a file" },
 };
 
 START_TEST(what_is_no_file_is_named)
@@ -420,9 +420,9 @@ static const struct {
     { "sub/data.bin", NULL },
     { "sub/../data.bin", NULL }, /* stays inside */
     { "./data.bin", NULL },
-    { "../outside.bin", "leaves the model's folder" },
-    { "sub/../../outside.bin", "leaves the model's folder" },
-    { "/etc/passwd", "leaves the model's folder" },
+    { "../outside.bin", "leads outside the model's folder" },
+    { "sub/../../outside.bin", "leads outside the model's folder" },
+    { "/etc/passwd", "leads outside the model's folder" },
     { "link.bin", "symbolic link" },
     { "linked/data.bin", "symbolic link" },
     { "hard.bin", "several hard links" },

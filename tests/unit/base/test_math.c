@@ -200,7 +200,7 @@ START_TEST(remainders_are_those_of_the_c_library)
         b = f32_of_bits(word[1] ^ word[0] >> 16);
         if (i % KINDS == 1 && isnormal(a) && isnormal(b)) /* 2^0 to 2^31 times as great */
             b = ldexpf(b, ilogbf(a) - ilogbf(b) - (int)(word[1] >> 27));
-        if (i % KINDS == 2) /* nearly so many times b */
+        if (i % KINDS == 2) /* nearly this multiple of b */
             a = nextafterf(b * (float)(word[0] >> 7), word[0] & 1 ? INFINITY : 0);
         if (i % KINDS == 3)
             *(word[0] >> 31 ? &a : &b) = special[word[1] % n_special];

@@ -183,7 +183,7 @@ static void check_encode(int row, double value)
         const unsigned want = search(row, value, saturate);
 
         if (got != want)
-            ck_abort_msg("%s: %a (saturate %d) gives code %02x, wanted is %02x", format.name, value,
+            ck_abort_msg("%s: %a (saturate %d) gives code %02x, expected %02x", format.name, value,
                          saturate, got, want);
     }
 }
@@ -294,7 +294,7 @@ static void check_chunk(int row, const uint32_t *bits, size_t n)
         minifloat_encode_array(&format, values, codes, n, saturate);
         for (size_t i = 0; i < n; i++)
             if (codes[i] != search(row, (double)values[i], saturate))
-                ck_abort_msg("%s: f32 %08x (saturate %d) gives code %02x, wanted is %02x",
+                ck_abort_msg("%s: f32 %08x (saturate %d) gives code %02x, expected %02x",
                              format.name, bits[i], saturate, codes[i],
                              search(row, (double)values[i], saturate));
     }

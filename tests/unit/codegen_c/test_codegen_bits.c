@@ -1,4 +1,4 @@
-/* Generated C of small numbers gives the bits of the simulation on every processor. */
+/* Generated C of quantised values gives the bits of the simulation on every processor. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

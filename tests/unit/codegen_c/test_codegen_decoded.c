@@ -1,5 +1,6 @@
-/* Convolutions and pools of small numbers as C for PCs has them, and codecs by vectors: the bits of
- * the simulation, on every machine that this one can run; and that the kernel meant takes each. */
+/* Convolutions and pools of quantised values as C for PCs has them, and codecs by vectors: the bits
+ * of the simulation, on every machine that this one can run; and that the kernel meant takes
+ * each. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +18,7 @@
 static const char *const formats[] = { "f8e4m3",     "f8e5m2", "f8e4m3fnuz",
                                        "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
 
-/* --- whole convolutions, with what stands behind them -------------------------------------------
- */
+/* --- whole convolutions, with what stands behind them ----------------------------------------- */
 
 /* Weights of each output channel begin at another code; all finite codes of a format. */
 static void add_weight(struct str *out, const char *name, const char *shape, const char *format,
@@ -125,8 +125,7 @@ START_TEST(convolutions_have_the_bits_of_the_simulation)
 }
 END_TEST
 
-/* --- codecs ------------------------------------------------------------------------------------
- */
+/* --- codecs ----------------------------------------------------------------------------------- */
 
 enum { CODES = 256, SIDE = 80, NUMBERS = SIDE * SIDE };
 
@@ -221,8 +220,7 @@ START_TEST(codecs_have_the_bits_of_the_simulation)
 }
 END_TEST
 
-/* --- which kernel ------------------------------------------------------------------------------
- */
+/* --- which kernel ----------------------------------------------------------------------------- */
 
 #define LAST "data_layout=\"NHWC\", out_dtype=f32, "
 

@@ -261,8 +261,7 @@ START_TEST(special_numbers_agree_with_the_reference)
 }
 END_TEST
 
-/* --- shapes
- * --------------------------------------------------------------------------------------- */
+/* --- shapes ----------------------------------------------------------------------------------- */
 
 static const char *const graphs[] = {
     /* everything merges into one loop */
@@ -317,8 +316,7 @@ START_TEST(operands_are_broadcast)
 }
 END_TEST
 
-/* --- the text
- * ------------------------------------------------------------------------------------- */
+/* --- the text --------------------------------------------------------------------------------- */
 
 static const struct {
     const char *text, *want;

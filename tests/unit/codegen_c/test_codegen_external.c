@@ -19,8 +19,7 @@ static void tear_down(void)
     bench_free(&bench);
 }
 
-/* --- format c ----------------------------------------------------------------------------------
- */
+/* --- format c --------------------------------------------------------------------------------- */
 
 START_TEST(regions_of_templates_give_the_results_of_the_reference)
 {
@@ -187,8 +186,7 @@ START_TEST(regions_behind_one_that_is_dropped)
 }
 END_TEST
 
-/* --- scratch -----------------------------------------------------------------------------------
- */
+/* --- scratch ---------------------------------------------------------------------------------- */
 
 /* The region needs: the patch of the second convolution (3 * 3 * 3 floats, 108 bytes) together with
  * its result (12 floats), which the sum reads: 112 + 48. The first convolution's patch is smaller.
@@ -320,8 +318,7 @@ START_TEST(outputs_take_over_what_dies)
 }
 END_TEST
 
-/* --- metadata ----------------------------------------------------------------------------------
- */
+/* --- metadata --------------------------------------------------------------------------------- */
 
 START_TEST(the_json_lists_modules_entry_points_and_constants)
 {
@@ -355,8 +352,7 @@ START_TEST(the_json_lists_modules_entry_points_and_constants)
 }
 END_TEST
 
-/* --- main --------------------------------------------------------------------------------------
- */
+/* --- main ------------------------------------------------------------------------------------- */
 
 int main(void)
 {

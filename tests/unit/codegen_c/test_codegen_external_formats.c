@@ -20,8 +20,7 @@ static void tear_down(void)
     bench_free(&bench);
 }
 
-/* --- format extern and json --------------------------------------------------------------------
- */
+/* --- format extern and json ------------------------------------------------------------------- */
 
 #define USER_JSON(format)                                                                          \
     "{ \"name\": \"toy\", \"description\": \"\", \"format\": \"" format "\",\n"                    \
@@ -241,8 +240,7 @@ START_TEST(the_abi_knows_all_element_types)
 }
 END_TEST
 
-/* --- format stream -----------------------------------------------------------------------------
- */
+/* --- format stream ---------------------------------------------------------------------------- */
 
 static const char stream_json[] =
     "{ \"name\": \"toy\", \"description\": \"\", \"format\": \"stream\",\n"
@@ -410,8 +408,7 @@ START_TEST(a_stream_needs_a_hook_and_a_template)
 }
 END_TEST
 
-/* --- main --------------------------------------------------------------------------------------
- */
+/* --- main ------------------------------------------------------------------------------------- */
 
 int main(void)
 {

@@ -111,8 +111,7 @@ START_TEST(a_cast_alone_takes_whole_vectors)
 }
 END_TEST
 
-/* --- as weights --------------------------------------------------------------------------------
- */
+/* --- as weights ------------------------------------------------------------------------------- */
 
 /* A dense layer of one row, one of several, and convolutions: pointwise, and of each channel by
  * itself. Each result is one product, of a weight that is some code. */

@@ -1,4 +1,4 @@
-/* Regions that read and write small numbers: operators decode what they read, in front of the
+/* Regions that read and write quantised values: operators decode what they read, in front of the
  * anchor and as operands behind it, and encode what they give. Generated C agrees with the
  * reference evaluator, bit for bit where nothing is summed. */
 #include <check.h>

@@ -362,8 +362,7 @@ START_TEST(conditions_that_exclude_each_other_are_found)
 }
 END_TEST
 
-/* --- random arithmetic against C's --------------------------------------------------------------
- */
+/* --- random arithmetic against C's ------------------------------------------------------------ */
 
 static unsigned next_random(unsigned *seed)
 {
@@ -371,7 +370,7 @@ static unsigned next_random(unsigned *seed)
     return *seed >> 16 & 0x7fff;
 }
 
-/* A random expression over small numbers, fully in parentheses, and its value by C. */
+/* A random expression over quantised values, fully in parentheses, and its value by C. */
 static long long random_value(struct str *text, unsigned *seed, int depth)
 {
     static const char *const signs[] = { "+", "-", "*", "<", "==", ">=" };

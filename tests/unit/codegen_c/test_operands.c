@@ -25,8 +25,7 @@ static void check_on(const char *machine, const char *text, double tolerance)
     ctx_free(ctx);
 }
 
-/* --- strides ------------------------------------------------------------------------------------
- */
+/* --- strides ---------------------------------------------------------------------------------- */
 
 /* A result in a slot of a concatenation beside a residual that is dense, and one that lies in a
  * slot of its own, in pixels of another size, as does what the second one is added to. */
@@ -103,8 +102,7 @@ START_TEST(each_operand_is_read_by_its_own_strides)
 }
 END_TEST
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* Two operands behind taps that have variables of their own. */
 static const char depthwise_with_two_operands[] =

@@ -83,8 +83,8 @@ static const struct {
           EDGE("a.c:f", "a.c:f"),
       "f calls itself" },
     { NODE("run", "16", "static") NODE("a.c:f", "8", "dynamic") EDGE("run", "a.c:f"),
-      "the frame of f has no bound" },
-    { NODE("walk", "16", "static"), "the compiler says nothing of run" },
+      "the stack frame of f is unbounded" },
+    { NODE("walk", "16", "static"), "the compiler gives no data about run" },
 };
 
 START_TEST(what_has_no_bound_is_refused)

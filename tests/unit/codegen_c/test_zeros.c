@@ -15,8 +15,7 @@ static bool leaves_out(struct ctx *ctx, const struct generated_case *row)
     return strstr(generated_text(ctx, row, ".c"), "gemv_nonzero_f32(") != NULL;
 }
 
-/* --- where -------------------------------------------------------------------------------------
- */
+/* --- where ------------------------------------------------------------------------------------ */
 
 /* What makes %v of %x. */
 static const struct {
@@ -124,8 +123,7 @@ START_TEST(where_a_row_meets_many_weights)
 }
 END_TEST
 
-/* --- sums -------------------------------------------------------------------------------------
- */
+/* --- sums ------------------------------------------------------------------------------------- */
 
 /* Outputs in panels of every kind; inputs that are looked at all at once, and chunk by chunk. */
 static const struct {

@@ -143,7 +143,7 @@ static void hear_note(void *user, const char *note)
 {
     struct heard *heard = user;
 
-    heard->n_notes += strstr(note, "cmsis_nn took nothing") != NULL;
+    heard->n_notes += strstr(note, "cmsis_nn took no node") != NULL;
 }
 
 static void hear_text(void *user, const char *line)

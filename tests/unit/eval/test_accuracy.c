@@ -1,4 +1,4 @@
-/* Two small networks on 200 real samples each: what f32 answers is known, and what small numbers
+/* Two small networks on 200 real samples each: what f32 answers is known, and what quantised values
  * may cost. make bench-accuracy has all networks and all samples. */
 #include <check.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const char *shared;
 struct accuracy_case {
     const char *network, *config; /* "" = f32 */
     int right;                    /* f32: exactly */
-    int agree;                    /* the others: at least so many answers are those of f32 */
+    int agree;                    /* the others: at least this many answers are those of f32 */
 };
 
 static const struct accuracy_case cases[] = {

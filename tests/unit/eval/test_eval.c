@@ -343,7 +343,7 @@ static const struct label_case label_cases[] = {
     { "# sorted otherwise\n\nc d.jpg 2\r\nb.jpg\t0\nx/a.jpg 1", "1 0 2" },
     { "1\n0\n2\n", "1 0 2" },
     { "1\n0\n", "has 2 labels, and there are 3 samples" },
-    { "a.jpg 1\nb.jpg cat\nc d.jpg -2\n", ":2: 'b.jpg cat' is no label" },
+    { "a.jpg 1\nb.jpg cat\nc d.jpg -2\n", ":2: 'b.jpg cat' is not a label" },
     { "a.jpg 1\nb.jpg 0\nc d.jpg 2\ne.jpg 0\n",
       "labels 1 file that the data does not have: 'e.jpg'" },
     { "a.jpg 1\nf.jpg 1\n", "has no label for 2 samples: 'b.jpg', 'c d.jpg'" },

@@ -141,7 +141,7 @@ START_TEST(results_that_do_not_fit_the_input_are_errors)
     struct tensor out;
 
     ck_assert(!preprocess_image(ctx, "pic", &how, &image, &wanted, &ctx->perm, &bulk, &out));
-    ck_assert(expect_error(ctx, DIAG_IMAGE_FILE, "it is 13 x 7 when it should be cropped to 20"));
+    ck_assert(expect_error(ctx, DIAG_IMAGE_FILE, "it is 13 x 7 before the crop to 20"));
     ck_assert(!preprocess_image(ctx, "pic", &plain, &image, &wanted, &ctx->perm, &bulk, &out));
     ck_assert(expect_error(ctx, DIAG_IMAGE_FILE,
                            "it becomes (1,3,7,13) f32, the model's input is (1,3,8,8) f32"));

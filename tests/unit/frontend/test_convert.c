@@ -257,7 +257,7 @@ static const struct onnx_row rows[] = {
       DIAG_ONNX_ATTRIBUTE },
     { 13, "LSTM", "hidden_size=1", "f32[1,1,1] 0; f32[1,3,1] 0; f32[1,4,1] 0",
       "W has shape 1x3x1, wanted 1x4x1", DIAG_SHAPE },
-    { 13, "Dropout", "", "f32[1] 0; _; =bool[] 1", "asks for training", DIAG_UNSUPPORTED_FORM },
+    { 13, "Dropout", "", "f32[1] 0; _; =bool[] 1", "is for training", DIAG_UNSUPPORTED_FORM },
     { 8, "BatchNormalization", "spatial=0", "f32[1,1] 0; f32[1] 1; f32[1] 1; f32[1] 1; f32[1] 1",
       "spatial=0", DIAG_UNSUPPORTED_FORM },
     { 12, "Einsum", "equation='ij->ik'", "f32[1,1] 0", "a label that no operand has",

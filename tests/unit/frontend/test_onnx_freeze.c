@@ -140,9 +140,11 @@ START_TEST(names_and_numbers_that_do_not_fit_are_errors)
     freeze("own", 1, two);
     ck_assert(!import());
     ck_assert(expect_error(ctx, DIAG_USAGE, "--freeze sr_: the model has no input of this name"));
-    ck_assert(expect_error(ctx, DIAG_USAGE, "--freeze flag: 0.5 is no number of bool"));
-    ck_assert(expect_error(ctx, DIAG_USAGE, "--freeze small: 256 is no number of u8"));
-    ck_assert(expect_error(ctx, DIAG_USAGE, "--freeze own: the model has numbers of its own"));
+    ck_assert(expect_error(ctx, DIAG_USAGE,
+                           "--freeze flag: 0.5 is not representable in the input's type bool"));
+    ck_assert(expect_error(ctx, DIAG_USAGE,
+                           "--freeze small: 256 is not representable in the input's type u8"));
+    ck_assert(expect_error(ctx, DIAG_USAGE, "--freeze own: the model has an initialiser"));
     ck_assert(strstr(expect_text(ctx), "there is an input \"sr\""));
 }
 END_TEST
@@ -155,9 +157,10 @@ START_TEST(there_are_as_many_numbers_as_elements)
     freeze("sr", 2, two);
     freeze("x", 2, two);
     ck_assert(!import());
-    ck_assert(
-        expect_error(ctx, DIAG_USAGE, "--freeze sr: 2 numbers are given, the input has the "));
-    ck_assert(expect_error(ctx, DIAG_USAGE, "--freeze x: 2 numbers are given, the input has the "));
+    ck_assert(expect_error(ctx, DIAG_USAGE,
+                           "--freeze sr: found 2 values, expected one for each element of "));
+    ck_assert(expect_error(ctx, DIAG_USAGE,
+                           "--freeze x: found 2 values, expected one for each element of "));
     ck_assert_int_eq(ctx->diags.n_errors, 2);
 }
 END_TEST

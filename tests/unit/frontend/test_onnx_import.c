@@ -315,7 +315,7 @@ START_TEST(attributes_are_checked)
     for (int i = 0; i < 300; i++)
         builder_attrs(b, "a%d=1", i);
     ck_assert(!import());
-    ck_assert(expect_error(ctx, DIAG_ONNX_ATTRIBUTE, "alpha is a string, wanted is a float"));
+    ck_assert(expect_error(ctx, DIAG_ONNX_ATTRIBUTE, "alpha is a string, expected a float"));
     ck_assert(expect_error(ctx, DIAG_ONNX_ATTRIBUTE, "alpha occurs twice"));
     ck_assert(expect_error(ctx, DIAG_ONNX_ATTRIBUTE, "perm has 17 elements, at most 16"));
     ck_assert(expect_error(ctx, DIAG_ONNX_ATTRIBUTE, "the node has 300 attributes"));
@@ -372,7 +372,7 @@ START_TEST(a_model_without_an_operator_set_is_refused)
     b->model->n_opset_import = 0;
     builder_node(b, "Relu", "x", "y");
     ck_assert(!import());
-    ck_assert(expect_error(ctx, DIAG_ONNX_FORMAT, "does not say its operator set"));
+    ck_assert(expect_error(ctx, DIAG_ONNX_FORMAT, "declares no operator set"));
 }
 END_TEST
 

@@ -48,8 +48,7 @@ static void import_fine(void)
     ck_assert_msg(module_verify(module, "import"), "%s", expect_text(ctx));
 }
 
-/* --- Loop --------------------------------------------------------------------------------------
- */
+/* --- Loop ------------------------------------------------------------------------------------- */
 
 static struct builder_outer begin_body(void)
 {
@@ -131,8 +130,7 @@ START_TEST(what_rounds_give_is_stacked)
 }
 END_TEST
 
-/* --- Scan --------------------------------------------------------------------------------------
- */
+/* --- Scan ------------------------------------------------------------------------------------- */
 
 /* Sums of columns of x, from behind where that is said, and each of them, stacked likewise. */
 START_TEST(sequences_are_scanned)
@@ -171,8 +169,7 @@ START_TEST(sequences_are_scanned)
 }
 END_TEST
 
-/* --- refused -----------------------------------------------------------------------------------
- */
+/* --- refused ---------------------------------------------------------------------------------- */
 
 static void body(const char *condition, const char *output)
 {
@@ -193,9 +190,10 @@ static const struct {
     { "n yes x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the count of this Loop" },
     { "three flag x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
     { "three yes x", "y", "flag", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
-    { "_ yes x", "y", "on", "w", DIAG_LIMIT, "rounds of loops written out; the limit is 100000" },
+    { "_ yes x", "y", "on", "w", DIAG_LIMIT, "loops expanded; the limit is 100000" },
     { "_ _ x", "y", "on", "w", DIAG_ONNX_GRAPH, "this loop never ends" },
-    { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH, "input 2 is absent" },
+    { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH,
+      "input 2, an initial value of the loop, is absent" },
     { "three yes", "y", "on", "w", DIAG_ONNX_GRAPH, "its body has 3 inputs and 2 outputs" },
     { "three yes x", "y z", "on", "w", DIAG_ONNX_GRAPH, "it has 2 outputs, its body gives 1" },
     { "three yes x", "y", "on", "undefined", DIAG_ONNX_GRAPH, "\"undefined\" as output 1" },
@@ -226,7 +224,7 @@ static const struct {
     { "num_scan_inputs=3", DIAG_ONNX_ATTRIBUTE, "num_scan_inputs is not in 1 .. 2" },
     { "num_scan_inputs=1 scan_input_axes=[2]", DIAG_SHAPE, "sequence 0 has no axis 2" },
     { "num_scan_inputs=2", DIAG_SHAPE, "its sequences have 4 and 5 elements" },
-    { "num_scan_inputs=1 scan_output_axes=[3]", DIAG_SHAPE, "output 1 has 1 dims" },
+    { "num_scan_inputs=1 scan_output_axes=[3]", DIAG_SHAPE, "output 1 of its body has 1 dims" },
 };
 
 START_TEST(scans_that_do_not_fit_are_refused)

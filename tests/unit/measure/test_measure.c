@@ -243,7 +243,7 @@ START_TEST(too_few_numbers_are_an_error)
     double numbers[2];
 
     ck_assert(!worker_ask_numbers(worker, 2, numbers, "run 1"));
-    ck_assert(expect_error(ctx, DIAG_BENCH, "'1.5 two' where 2 numbers"));
+    ck_assert(expect_error(ctx, DIAG_BENCH, "'1.5 two', expected 2 numbers"));
     worker_stop(worker);
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* Norms, lp_normalize, lrn and quotients of small floats in integers: numbers by hand, what is
+/* Norms, lp_normalize, lrn and quotients of narrow floats in integers: numbers by hand, what is
  * refused, the helpers of generated C against their definitions, and how far results are from those
  * of the float operators in doubles, in units of the last place. */
 #include <check.h>
@@ -44,12 +44,12 @@ static const struct op_case cases[] = {
     { "qnn.layer_norm", NORM("1", "0", "0"), "f8e4m3[1,2] 0 64" SAME "; f32[2] 1e30; f32[2] 0",
       "f8e4m3[1,2] 254 126", NULL },
     { "qnn.layer_norm", NORM("1", "0", "0"), "f8e4m3[1,2] 0 64" SAME "; f32[3] 1", "",
-      "scale has shape 3, wanted is 2" },
+      "scale has shape 3, expected 2" },
     { "qnn.layer_norm", NORM("1", "0", "0"), "f8e4m3[1,2] 0 64" SAME "; f16[2] 1", "",
-      "input 5 of qnn.layer_norm is f16, wanted is f32" },
+      "input 5 of qnn.layer_norm is f16, expected f32" },
     { "qnn.layer_norm", NORM("1", "0", "0"),
       "f8e5m2[1,2] 0 64; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0; f32[2] 1", "",
-      "numbers fit into 32 bits" },
+      "at most 2^30 steps" },
     { "qnn.layer_norm", NORM("1", "0", "0"),
       "f8e4m3[1,2] 0 64; f32[] 1; f8e4m3[] 1; f32[] 1; f8e4m3[] 0; f32[2] 1", "",
       "is not the constant 0" },
@@ -63,22 +63,21 @@ static const struct op_case cases[] = {
       "f8e4m3[1,2,2] 64 0 72 1" SAME "; f32[2] 1 2; f32[2] 0 1", "f8e4m3[1,2,2] 184 184 56 68",
       NULL },
     { "qnn.instance_norm", NORM("2", "0", "0"), "f8e4m3[1,2,2,2] 3" SAME "; f32[2] 1; f32[2] 0", "",
-      "the channels are axis 2, wanted is axis 1 or the last" },
+      "the channels are axis 2, expected axis 1 or the last" },
 
     /* 3 and 4 of 5: 0.6 and 0.8; 1 and 3 of 4; lines of zeros stay */
     { "qnn.lp_normalize", "{axis=1, p=2}", "f8e4m3[2,2] 68 72 0 128" SAME, "f8e4m3[2,2] 50 53 0 0",
       NULL },
     { "qnn.lp_normalize", "{axis=0, p=1}", "f8e4m3[2] 1 131" SAME, "f8e4m3[2] 40 180", NULL },
-    { "qnn.lp_normalize", "{axis=0, p=3}", "f8e4m3[2] 4" SAME, "", "p is 3, wanted is 1 or 2" },
+    { "qnn.lp_normalize", "{axis=0, p=3}", "f8e4m3[2] 4" SAME, "", "p is 3, expected 1 or 2" },
 
     /* 1 / (1 + 3 * 1 / 3)^1 is 0.5 */
     { "qnn.lrn", LRN("3", "3", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "f8e4m3[1,1,1] 48", NULL },
     { "qnn.lrn", LRN("3", "0", "2", "2"), "f8e4m3[1,2,1] 56 184" SAME, "f8e4m3[1,2,1] 40 168",
       NULL },
-    { "qnn.lrn", LRN("3", "-1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "",
-      "wanted are no negative ones" },
+    { "qnn.lrn", LRN("3", "-1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "", "expected none negative" },
     { "qnn.lrn", LRN("150000000", "1", "1", "1"), "f8e4m3[1,1,1] 56" SAME, "",
-      "squares of 150000000 numbers are added, wanted are at most 134217728" },
+      "150000000 squares are added, expected at most 134217728" },
 
     /* 1 and 2, the padding does not count, or does; ties to even: of 16 and 18 it is 16
      */
@@ -90,7 +89,7 @@ static const struct op_case cases[] = {
     { "qnn.sum", "{axis=[0], keepdims=true}", "f8e4m3[3] 126 126 254" SAME, "f8e4m3[1] 126", NULL },
     { "qnn.sum", "{axis=[0], keepdims=true}", "f8e4m3[3] 1 127 1" SAME, "f8e4m3[1] 2", NULL },
     { "qnn.mean", "{axis=[0], keepdims=true}",
-      "f8e5m2[2] 88 89; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "", "numbers fit into 32 bits" },
+      "f8e5m2[2] 88 89; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "", "at most 2^30 steps" },
 
     /* 1 / 2, -1 / 2^-9; by both zeros: the greatest; 0 / 0 */
     { "qnn.div", "",
@@ -117,7 +116,7 @@ static const struct op_case cases[] = {
       "f8e4m3[2] 60 188", NULL },
     { "qnn.add", "",
       "f8e4m3[1] 56; f8e5m2[1] 64; f32[] 1; f8e4m3[] 0; f32[] 1; f8e5m2[] 0; f32[] 1; f8e4m3[] 0",
-      "", "numbers fit into 32 bits" },
+      "", "at most 2^30 steps" },
     { "qnn.div", "",
       "f8e4m3[4] 1 1 129 0; f8e4m3[4] 0 128 0 0; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; f32[] "
       "1; f8e4m3[] 0",
@@ -375,7 +374,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("operators on small floats, in integers");
+    Suite *suite = suite_create("operators on narrow floats, in integers");
     TCase *tests = tcase_create("all");
     SRunner *runner;
     int failed;

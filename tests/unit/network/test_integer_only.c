@@ -1,5 +1,5 @@
-/* int8 networks, and FP8 ones in exact arithmetic, with small numbers at their interface: no float
- * is left, on no machine.
+/* int8 networks, and FP8 ones in exact arithmetic, with quantised values at their interface: no
+ * float is left, on no machine.
  *
  * Each network is brought to integers (fake_quant_to_integer or fake_quant_to_exact, quantize_io),
  * built for a Cortex-M0 and for a RISC-V without floats, and linked into a program: it must hold

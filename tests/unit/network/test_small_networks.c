@@ -1,4 +1,4 @@
-/* Real networks in small numbers: what --deterministic makes has the bits of the simulation on
+/* Real networks in quantised values: what --deterministic makes has the bits of the simulation on
  * every processor, and arenas are a quarter of f32's. RELAYC_TEST_ALL_BUILDS: all networks in all
  * modes. */
 #include <check.h>
@@ -80,8 +80,7 @@ static struct module *network(struct ctx *ctx, const char *name, const struct pr
                              mode, &source);
 }
 
-/* --- bits ---------------------------------------------------------------------------------------
- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 /* Whole networks, from their inputs of floats or codes to their results, softmax and all. */
 static const char *const nets[] = {
@@ -133,8 +132,7 @@ START_TEST(real_networks_have_the_bits_of_the_simulation)
 }
 END_TEST
 
-/* --- memory -------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 enum { ALIGNED = 64 }; /* bytes: four blocks at a time that are rounded up to 16 */
 
@@ -213,7 +211,7 @@ START_TEST(arenas_are_a_quarter_of_those_of_f32)
             printf("%s, %s, %s%s: %zu of %zu bytes, %.2f %%\n", name, machines_of[m],
                    mode->precision, mode->exact ? " in integers" : "", found, whole,
                    100.0 * (double)found / (double)whole);
-            ck_assert_msg(found <= most, "%s, %s, %s%s: %zu bytes, at most %zu are wanted", name,
+            ck_assert_msg(found <= most, "%s, %s, %s%s: %zu bytes, expected at most %zu", name,
                           machines_of[m], mode->precision, mode->exact ? " in integers" : "", found,
                           most);
         }
@@ -232,8 +230,9 @@ int main(void)
     snprintf(path, sizeof path, "%s/models/kws_dscnn/model.onnx", models());
     model = fopen(path, "rb");
     if (!model) {
-        printf("SKIPPED: no models (set RELAYC_SHARED): bits and arenas of real networks in small "
-               "numbers were NOT tested\n");
+        printf(
+            "SKIPPED: no models (set RELAYC_SHARED): bits and arenas of real networks in quantised "
+            "values were NOT tested\n");
         return EXIT_SUCCESS;
     }
     fclose(model);

@@ -135,7 +135,7 @@ START_TEST(many_scales_are_found_by_checksum)
     ck_assert_str_eq(text_of(again), text);
     ck_assert(type_equal(&again->main->params[0]->type, &type));
     module_free(again);
-    again = module_parse(ctx, text, NULL, true); /* says nothing then */
+    again = module_parse(ctx, text, NULL, true); /* has no effect then */
     ck_assert(again && !again->main->params[0]->type.quant);
     module_free(again);
     ck_assert_ptr_null(module_parse(ctx, text, NULL, false));
@@ -149,29 +149,29 @@ static const struct {
     bool constant;
     const char *type, *error;
 } wrong_types[] = {
-    { false, "(2) afp", "an afp without its numbers of bits" },
+    { false, "(2) afp", "afp without bits" },
     { false, "(2) afp<0,3,7>", "expected an element type such as afp<4,3,7>" },
     { false, "(2) afp<9,3,7>", "expected an element type such as afp<4,3,7>" },
     { false, "(2) afp<4,3", "expected an element type such as afp<4,3,7>" },
     { false, "(2) afp<4,3,99999999999999>", "expected an element type such as afp<4,3,7>" },
     { false, "(2) f32<4,3,7>", "expected an element type" },
     { false, "(2) i8 calibrated(min=0, max=1, threshold=1)", "i8 is calibrated" },
-    { false, "(2) f32 calibrated(min=2, max=1, threshold=1)", "from 2 to 1, which is no range" },
-    { false, "(2) f32 calibrated(min=nan, max=1, threshold=1)", "which is no range" },
+    { false, "(2) f32 calibrated(min=2, max=1, threshold=1)", "from 2 to 1, which is not a range" },
+    { false, "(2) f32 calibrated(min=nan, max=1, threshold=1)", "which is not a range" },
     { false, "(2) f32 calibrated(min=0, max=1, threshold=-1)", "the threshold -1" },
     { false, "(2) f32 calibrated(min=0, max=1, threshold=inf)", "the threshold inf" },
     { false, "(2) f32 calibrated(max=1)", "expected 'min'" },
     { false, "(2) f32 calibrated", "expected '('" },
     { false, "(2) f32 scaled(scale=1)", "f32 is scaled" },
     { false, "(2) i64 scaled(scale=1)", "i64 is scaled" },
-    { false, "(2) i8 scaled(scale=0)", "scale 0 is 0, wanted is a positive number" },
+    { false, "(2) i8 scaled(scale=0)", "scale 0 is 0, expected a positive number" },
     { false, "(2) i8 scaled(scale=-1)", "scale 0 is -1" },
     { false, "(2) i8 scaled(scale=inf)", "scale 0 is inf" },
     { false, "(2) i8 scaled(scale=nan)", "scale 0 is nan" },
-    { false, "(2) i8 scaled(scale=1, zero=128)", "zero point 128 is no number of type i8" },
-    { false, "(2) u8 scaled(scale=1, zero=-1)", "zero point -1 is no number of type u8" },
-    { false, "(2) i4 scaled(scale=1, zero=8)", "zero point 8 is no number of type i4" },
-    { false, "(2) u4 scaled(scale=1, zero=16)", "zero point 16 is no number of type u4" },
+    { false, "(2) i8 scaled(scale=1, zero=128)", "zero point 128 is not a number of type i8" },
+    { false, "(2) u8 scaled(scale=1, zero=-1)", "zero point -1 is not a number of type u8" },
+    { false, "(2) i4 scaled(scale=1, zero=8)", "zero point 8 is not a number of type i4" },
+    { false, "(2) u4 scaled(scale=1, zero=16)", "zero point 16 is not a number of type u4" },
     { false, "(2) f8e4m3 scaled(scale=1, zero=0)", "f8e4m3 has a zero point" },
     { false, "(2) i8 scaled(axis=1, scale=[1])", "axis 1 is out of range for shape 2" },
     { false, "(2) i8 scaled(axis=0, scale=[1])", "expected ','" },
@@ -181,12 +181,12 @@ static const struct {
     { false, "(2) i8 scaled(axis=0, scale=[1, ...], zero=[0, 1, 2])", "expected ']'" },
     { false, "(2) i8 scaled(zero=1)", "expected 'scale'" },
     { false, "(68719476736) i8 scaled(axis=0, scale=[1, ...])", "too many for the text" },
-    { false, "(2) f4e2m1 blocks(32, scale=[1, ...])", "only constants have blocks" },
+    { false, "(2) f4e2m1 blocks(32, scale=[1, ...])", "only constants have block scales" },
     { true, "(2) f4e2m1 blocks(0, scale=[])", "blocks of 0 elements" },
-    { true, "(2) f4e2m1 blocks(2, scale=[-3, ...])", "scale 0 is -3, wanted is a positive" },
+    { true, "(2) f4e2m1 blocks(2, scale=[-3, ...])", "scale 0 is -3, expected a positive" },
     { true, "(2) f4e2m1 blocks(2, scale=[1, ...], zero=[0, ...])", "f4e2m1 has a zero point" },
-    { true, "(2) i4 blocks(2, scale=[1, ...], zero=[8, ...])", "zero point 8 is no number of" },
-    { true, "(2) f32 blocks(2, scale=[1, ...])", "f32 has blocks" },
+    { true, "(2) i4 blocks(2, scale=[1, ...], zero=[8, ...])", "zero point 8 is not a number of" },
+    { true, "(2) f32 blocks(2, scale=[1, ...])", "f32 has block scales" },
     { true, "(2) f4e2m1 blocks(99999999999999, scale=[1, ...])", "the number is too big" },
     { true, "(2) f4e2m1 blocks(2, scale=crc32:00000000)", "no 2 scales with this checksum" },
     { true, "(2) f4e2m1 blocks(2, scale=crc32:0)", "a checksum of 8 hexadecimal digits" },
@@ -318,7 +318,7 @@ START_TEST(a_type_that_says_otherwise_is_refused)
 }
 END_TEST
 
-/* Readers are inferred anew, however many follow each other. */
+/* Readers are inferred again, however many follow each other. */
 START_TEST(what_replaces_a_value_tells_its_readers)
 {
     struct str text = { .arena = &ctx->perm };
@@ -504,11 +504,11 @@ END_TEST
 static const struct {
     const char *lines, *error;
 } refused[] = {
-    { "%y = reshape(@b) {shape=[4]}", "input 0 of reshape has blocks with scales of their own" },
-    { "%y = nn.dense(@b, %x) {out_dtype=f32}", "input 0 of nn.dense has blocks" },
-    { "%y = cast(@b) {dtype=i8, saturate=true}", "cast of blocks with scales of their own to i8" },
-    { "%y = cast(%x) {dtype=afp, saturate=true}", "cast to afp does not say to which one" },
-    { "%y = concatenate(@a, @c) {axis=0}", "are afp<3,2,3> and afp<4,3,7>, wanted is one type" },
+    { "%y = reshape(@b) {shape=[4]}", "input 0 of reshape has block scales" },
+    { "%y = nn.dense(@b, %x) {out_dtype=f32}", "input 0 of nn.dense has block scales" },
+    { "%y = cast(@b) {dtype=i8, saturate=true}", "cast of block-scaled values to i8" },
+    { "%y = cast(%x) {dtype=afp, saturate=true}", "cast to afp needs the codec" },
+    { "%y = concatenate(@a, @c) {axis=0}", "are afp<3,2,3> and afp<4,3,7>, expected one type" },
     { "%y = add(@a, @a)", "is afp" },
 };
 

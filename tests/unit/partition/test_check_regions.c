@@ -34,7 +34,7 @@ static const struct {
 
     /* heads */
     { MAIN("4") REGION("4", "compiler \"nothing\" " SYMBOL) COMPOSITE("4", NPU ADD_RELU),
-      DIAG_TARGET_UNKNOWN, "function \"r\" is for target 'nothing', which is not known" },
+      DIAG_TARGET_UNKNOWN, "function \"r\" is for the unknown target 'nothing'" },
     { MAIN("4") REGION("4", NPU) COMPOSITE("4", NPU ADD_RELU), DIAG_GRAPH_JSON,
       "function \"r\": found no global_symbol, wanted one" },
     { MAIN("4") REGION("4", NPU ADD_RELU " " SYMBOL) COMPOSITE("4", NPU ADD_RELU), DIAG_GRAPH_JSON,
@@ -89,7 +89,7 @@ static const struct {
       "fn r(%x: (4) f32, %u: (4) f32) -> (%y, %y) " NPU SYMBOL " {\n"
       "  const @k : (4) f32 = [1, ...]\n"
       "  %y = call f(@k) : (4) f32\n}\n" COMPOSITE("4", NPU ADD_RELU),
-      DIAG_GRAPH_JSON, "function \"r\": found no use of parameter 0" },
+      DIAG_GRAPH_JSON, "function \"r\": found parameter 0 unused" },
     { "fn main(%x: (4) f32) -> (%y, %z) {\n"
       "  %y, %z = call r(%x, %x) : (4) f32, (4) f32\n}\n"
       "fn r(%x: (4) f32, %u: (4) f32) -> (%y, %y) " NPU SYMBOL " {\n"

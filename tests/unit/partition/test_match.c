@@ -375,7 +375,7 @@ static const struct {
     { CHAIN, "y", "x.dimm == 1", "x.dimm: there is no such field" },
     { CHAIN, "y", "clip.axis == 1", "clip.axis: there is no such field" },
     { CHAIN, "y", "bias.dim[0] == 1", "bias.dim: there is no such name" },
-    { CHAIN, "y", "x.value == 1", "x.value: it is no constant" },
+    { CHAIN, "y", "x.value == 1", "x.value: it is not a constant" },
     { CHAIN, "y", "conv2d.groups == 2", "conv2d.groups is 1" },
     { "bias_add(x, b)", "a", "b.min >= -1 && b.max < 1 && b.min < b.max", NULL },
     { "bias_add(x, b)", "a", "b.value == 1", "b.value: its elements are not all equal" },
@@ -432,8 +432,7 @@ START_TEST(constants_have_values)
 }
 END_TEST
 
-/* --- random graphs ------------------------------------------------------------------------------
- */
+/* --- random graphs ---------------------------------------------------------------------------- */
 
 /* Whether `to` can be reached from `from` through nodes that are not in the match first. */
 static bool leaves_and_returns(const struct match *match, const struct node *node, bool *seen)

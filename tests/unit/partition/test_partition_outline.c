@@ -394,8 +394,7 @@ START_TEST(names_are_identifiers)
 }
 END_TEST
 
-/* --- random regions -----------------------------------------------------------------------------
- */
+/* --- random regions --------------------------------------------------------------------------- */
 
 enum { REGIONS = 6 };
 
@@ -476,8 +475,7 @@ START_TEST(random_regions)
 }
 END_TEST
 
-/* --- optimise -----------------------------------------------------------------------------------
- */
+/* --- optimise --------------------------------------------------------------------------------- */
 
 static bool rewrites_body(struct ctx *ctx, struct function *region)
 {
@@ -518,7 +516,7 @@ START_TEST(optimises)
     } hooks[] = {
         { rewrites_body, NULL },
         { changes_interface, "has changed the parameters or results of its region npu_a" },
-        { refuses, "target npu cannot optimise its region npu_a, and does not say why" },
+        { refuses, "target npu failed to optimise its region npu_a without a reason" },
         { refuses_with_reason, "no room for npu_a" },
     };
     struct ctx *ctx = ctx_new(NULL);

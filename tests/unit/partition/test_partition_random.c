@@ -18,8 +18,7 @@ static unsigned current; /* for messages */
 
 #define HOLDS(condition) ck_assert_msg(condition, "seed %u: " #condition, current)
 
-/* --- the invariants, from their definitions ----------------------------------------------------
- */
+/* --- the invariants, from their definitions --------------------------------------------------- */
 
 /* Who a node belongs to: its region, or itself. Which nodes can be reached from which. */
 struct view {
@@ -154,8 +153,7 @@ static void check_no_cycle(const struct view *view)
         HOLDS(gone[view->group[id]]);
 }
 
-/* --- the numbers of a region -------------------------------------------------------------------
- */
+/* --- the numbers of a region ------------------------------------------------------------------ */
 
 static bool is_in(const struct view *view, const struct node *node, int region)
 {
@@ -296,8 +294,7 @@ static void check_state(const struct partition *partition, struct arena *arena)
         check_region(&view, i);
 }
 
-/* --- the runs ----------------------------------------------------------------------------------
- */
+/* --- the runs --------------------------------------------------------------------------------- */
 
 static void check_results(struct ctx *ctx, struct module *module, const struct tensor *wanted,
                           unsigned seed)

@@ -119,17 +119,17 @@ static const struct {
       "it has strides, padding, dilation, groups, data_layout, out_layout, kernel_layout" },
     { "relu(x){alpha=1}", { "8: nn.relu has no attribute 'alpha'" }, "it has none" },
     { "conv2d(x, w){groups=[1]}", { "20: attribute 'groups' takes a whole number" }, NULL },
-    { "conv2d(x, w){groups=1, groups=1}", { "23: attribute 'groups' stands here twice" }, NULL },
+    { "conv2d(x, w){groups=1, groups=1}", { "23: attribute 'groups' is given twice" }, NULL },
     { "cast(x){dtype=f23}", { "14: attribute 'dtype' takes an element type" }, NULL },
-    { "conv2d(x)", { "0: nn.conv2d takes 2 inputs, found 1" }, "'...' as the last one" },
+    { "conv2d(x)", { "0: nn.conv2d takes 2 inputs, found 1" }, "'...' at the end" },
     { "relu(x, y)", { "0: nn.relu takes 1 input, found 2" }, NULL },
     { "layer_norm(x)", { "0: nn.layer_norm takes 2 to 3 inputs, found 1" }, NULL },
     { "concatenate()", { "0: concatenate takes 1 or more inputs, found 0" }, NULL },
     { "add(x, x)", { "7: capture 'x' is used twice" }, "x=* -> multiply(_, sigmoid(_))" },
     { "relu=clip(relu(x)) -> r=relu(_) -> add(_, r)", { "42: capture 'r' is used twice" }, NULL },
     { "add(x, y) -> x=relu", { "13: capture 'x' is used twice" }, NULL },
-    { "add(x, f32)", { "7: 'f32' is no name of a capture" }, NULL },
-    { "add(x, out)", { "7: 'out' is no name of a capture" }, NULL },
+    { "add(x, f32)", { "7: 'f32' is not a capture name" }, NULL },
+    { "add(x, out)", { "7: 'out' is not a capture name" }, NULL },
     { "add(x, y", { "8: expected ',' or ')', found the end of the pattern" }, NULL },
     { "add(x y)", { "6: expected ',' or ')', found 'y'" }, NULL },
     { "(relu", { "5: expected ')', found the end" }, NULL },
@@ -140,14 +140,14 @@ static const struct {
     { "*", { "0: a pattern ends with an operator" }, NULL },
     { "x=*", { "0: a pattern ends with an operator" }, NULL },
     { "relu?", { "0: a pattern ends with an operator" }, NULL },
-    { "relu(x) -> add(y, z)", { "11: this step does not read the result" }, "add(_, y)" },
-    { "relu(x) -> (clip|add(y, z))", { "12: this step does not read the result" }, NULL },
-    { "relu(x) -> add(y, z)? -> clip", { "20: '?' says" }, "x=* -> pad(_)?" },
-    { "add(x:f23, y)", { "6: 'f23' is no condition of a value" }, NULL },
-    { "add(x:constt, y)", { "6: 'constt' is no condition of a value" }, "did you mean const?" },
+    { "relu(x) -> add(y, z)", { "11: this step does not read the previous result" }, "add(_, y)" },
+    { "relu(x) -> (clip|add(y, z))", { "12: this step does not read the previous result" }, NULL },
+    { "relu(x) -> add(y, z)? -> clip", { "20: '?' makes" }, "x=* -> pad(_)?" },
+    { "add(x:f23, y)", { "6: 'f23' is not a condition" }, NULL },
+    { "add(x:constt, y)", { "6: 'constt' is not a condition" }, "did you mean const?" },
     { "add(x:, y)", { "6: expected a condition behind ':', found ','" }, NULL },
-    { "add(x:const var, y)", { "12: a value is constant or variable once" }, NULL },
-    { "relu(x):const", { "8: what an operator computes is never constant" }, NULL },
+    { "add(x:const var, y)", { "12: const and var may be given once" }, NULL },
+    { "relu(x):const", { "8: the result of an operator is never constant" }, NULL },
     { "add(x:(1,2) rank=3, y)", { "12: rank 3 and rank 2 exclude each other" }, NULL },
     { "add(x:rank=9, y)", { "6: a rank is 0 to 8, found 9" }, NULL },
     { "add(x:(1,-2), y)", { "9: an extent is not negative" }, NULL },
@@ -163,10 +163,10 @@ static const struct {
     { "@elemwize", { "0: unknown class of operators '@elemwize'" }, "@elemwise" },
     { "dominates(relu, sigmoid)", { "23: expected ',', found ')'" }, NULL },
     { "dominates(relu, relu(clip(x)), add)",
-      { "26: 'x' stands in the path of dominates", "16: the path of dominates is one operator" },
+      { "26: 'x' is in the path of dominates", "16: the path of dominates is one operator" },
       NULL },
     { "dominates(relu, @elemwise, x=*)", { "27: the child of dominates is an operator" }, NULL },
-    { "add(tuple(x, y), z)", { "4: tuple(...) stands alone" }, NULL },
+    { "add(tuple(x, y), z)", { "4: tuple(...) must be the only argument" }, NULL },
     { "call(x)", { "0: 'call' belongs to the structure of the graph" }, NULL },
     { "r=(relu -> clip)", { "0: this has a name already" }, NULL },
     { "conv2d(x, w){data_layout=\"NCHW}", { "25: this text has no closing \"" }, NULL },
@@ -262,8 +262,7 @@ START_TEST(a_pattern_knows_its_names_and_fields)
 }
 END_TEST
 
-/* --- random trees -------------------------------------------------------------------------------
- */
+/* --- random trees ----------------------------------------------------------------------------- */
 
 struct maker {
     struct ctx *ctx;

@@ -9,8 +9,7 @@
 #include "tests/support/graph.h"
 #include "tests/support/temp_dir.h"
 
-/* --- plug-ins, built here -----------------------------------------------------------------------
- */
+/* --- plug-ins, built here --------------------------------------------------------------------- */
 
 /* What it does, options of the compiler say. */
 static const char source[] =
@@ -152,8 +151,7 @@ static const struct target_hooks *load(struct ctx *ctx, struct temp_dir *dir, co
     return plugin_load(ctx, build_plugin(dir, "plugin", source, options), "npu");
 }
 
-/* --- a match ------------------------------------------------------------------------------------
- */
+/* --- a match ---------------------------------------------------------------------------------- */
 
 struct fixture {
     struct temp_dir dir;
@@ -258,8 +256,7 @@ START_TEST(a_cost_counts_unless_it_is_no_number)
 }
 END_TEST
 
-/* --- lower --------------------------------------------------------------------------------------
- */
+/* --- lower ------------------------------------------------------------------------------------ */
 
 static const struct lowering_key *find_key(const struct fixture *f, const char *name)
 {
@@ -298,8 +295,8 @@ static const struct {
     { "-DLOWER=refuses", "refused npu.add: found w is \\x1B[red], wanted w is blue" },
     { "-DLOWER=fails", "of target npu failed on npu.add: the moon is not full" },
     { "-DLOWER=bad_key", "add_int with the key 'a b'" },
-    { "-DLOWER=bad_array '-DARRAY={\"i16\",1,{2},\"ab\",3}'", "'steps' with other bytes" },
-    { "-DLOWER=bad_array '-DARRAY={\"i16\",1,{1},0,2}'", "'steps' with other bytes" },
+    { "-DLOWER=bad_array '-DARRAY={\"i16\",1,{2},\"ab\",3}'", "'steps' with a size that" },
+    { "-DLOWER=bad_array '-DARRAY={\"i16\",1,{1},0,2}'", "'steps' with a size that" },
     { "-DLOWER=bad_array '-DARRAY={\"i17\",1,{1},\"ab\",2}'", "'steps' with an element type" },
     { "-DLOWER=bad_array '-DARRAY={0,1,{1},\"ab\",2}'", "'steps' with an element type" },
     { "-DLOWER=bad_array '-DARRAY={\"i8\",9,{1},\"ab\",2}'", "'steps' with a rank" },
@@ -320,8 +317,7 @@ START_TEST(what_goes_wrong_in_lower_is_an_error)
 }
 END_TEST
 
-/* --- assemble -----------------------------------------------------------------------------------
- */
+/* --- assemble --------------------------------------------------------------------------------- */
 
 START_TEST(a_region_becomes_bytes)
 {
@@ -365,14 +361,13 @@ START_TEST(a_region_becomes_bytes)
 }
 END_TEST
 
-/* --- what cannot be loaded ----------------------------------------------------------------------
- */
+/* --- what cannot be loaded -------------------------------------------------------------------- */
 
 static const struct {
     const char *options, *error;
 } unloadable[] = {
-    { "-DVERSION=7", "it speaks version 7 of the interface, wanted is 1" },
-    { "-DOLD=1", "it does not speak version 1 of the interface" },
+    { "-DVERSION=7", "it implements version 7 of the interface, expected 1" },
+    { "-DOLD=1", "it does not implement version 1 of the interface" },
     { "-DENTRY=other", "it exports no function relayc_plugin_get" },
     { "-DCHECK=missing", "undefined symbol: missing" },
 };
@@ -415,8 +410,7 @@ START_TEST(the_header_is_cplusplus_too)
 }
 END_TEST
 
-/* --- the manual ---------------------------------------------------------------------------------
- */
+/* --- the manual ------------------------------------------------------------------------------- */
 
 /* The text of the n-th block of docs/guide/plugin.md that is fenced as `language`. */
 static const char *manual_block(struct arena *arena, const char *language, int n)

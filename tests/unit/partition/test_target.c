@@ -24,7 +24,7 @@ static struct target *parse(const char *json)
     return toy_target_quoted(ctx, json);
 }
 
-/* --- reading -----------------------------------------------------------------------------------*/
+/* --- reading ---------------------------------------------------------------------------------- */
 
 START_TEST(everything_is_read)
 {
@@ -154,7 +154,7 @@ START_TEST(sound_expressions_are_taken)
 }
 END_TEST
 
-/* --- rows of hooks -----------------------------------------------------------------------------*/
+/* --- rows of hooks ---------------------------------------------------------------------------- */
 
 static bool refuse(const struct match *match, struct arena *arena, const char **found,
                    const char **wanted)
@@ -221,7 +221,7 @@ START_TEST(mistakes_in_rows_of_hooks_are_told)
         { { .name = "r", .pattern = "tanh(x)", .template_file = "k" },
           "t/hooks.c: there is another composite t.r" },
         { { .name = "k k", .pattern = "tanh(x)", .template_file = "k" },
-          "t/hooks.c: 'k k' is no name" },
+          "t/hooks.c: 'k k' is not a name" },
         { { .name = "k", .pattern = "relu(x)", .template_file = "k" },
           "t/hooks.c: this composite can never match" },
         { { .name = "k", .pattern = "tanh(x)", .template_file = "k", .conditions = clash },

@@ -257,7 +257,7 @@ START_TEST(what_is_wrong_with_an_estimate)
                   { ", 'cost_ns': '0'", NULL },
                   { ", 'cost_ns': '5 / (nodes - nodes)'", "divides by zero" },
                   { ", 'cost_ns': '0 - 5'", "it is -5" },
-                  { ", 'cost_ns': 'x.shape'", "it is no number" } };
+                  { ", 'cost_ns': 'x.shape'", "it is not a number" } };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct match match;
@@ -342,7 +342,7 @@ START_TEST(the_host_fuses_elementwise_nodes)
 }
 END_TEST
 
-/* --- composite functions -----------------------------------------------------------------------*/
+/* --- composite functions ---------------------------------------------------------------------- */
 
 START_TEST(a_composite_function_matches_its_row_again)
 {

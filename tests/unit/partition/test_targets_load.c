@@ -240,11 +240,11 @@ START_TEST(big_and_binary_files_are_refused)
     memset(big, ' ', n);
     mkdir(temp_path(&dir, "npu"), 0700);
     temp_file(&dir, "npu/a.tmpl", _i ? "a\0b" : big, _i ? 3 : n);
-    ck_assert_msg(load_npu(_i ? "byte 0" : "more than 1 MiB"), "%s", expect_text(ctx));
+    ck_assert_msg(load_npu(_i ? "a zero byte" : "more than 1 MiB"), "%s", expect_text(ctx));
     temp_file(&dir, "npu/target.json", _i ? "{\0}" : big, _i ? 3 : n);
     ck_assert(!load("npu", NULL));
     ck_assert(expect_error(ctx, DIAG_TARGET_FILE,
-                           _i ? "target.json:1:1: cannot read it: it is no text"
+                           _i ? "target.json:1:1: cannot read it: it is not text"
                               : "target.json:1:1: cannot read it: it has"));
 }
 END_TEST

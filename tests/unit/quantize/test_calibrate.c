@@ -373,7 +373,7 @@ START_TEST(data_that_do_not_fit_are_refused)
     ck_assert(expect_error(ctx, DIAG_USAGE, "--preprocess is for images"));
     temp_file(&dir, "b.JPEG", "x", 1);
     ck_assert_ptr_null(samples_open(ctx, dir.path, module->main, NULL));
-    ck_assert(expect_error(ctx, DIAG_FILE_READ, "holds images and .npy files"));
+    ck_assert(expect_error(ctx, DIAG_FILE_READ, "holds both images and .npy files"));
     ck_assert_ptr_null(samples_open(ctx, temp_path(&dir, "none.npz"), module->main, NULL));
     ck_assert(expect_error(ctx, DIAG_FILE_READ, "cannot open"));
     module_free(module);

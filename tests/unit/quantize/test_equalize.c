@@ -383,7 +383,7 @@ START_TEST(a_table_of_the_model_as_it_was_is_refused)
     ck_assert(precision_parse(ctx, "test", "fp8", &options.precision));
     spread_weights(module);
     ck_assert(!quantize_equalize(&q));
-    ck_assert(expect_error(ctx, DIAG_CALIB_TABLE, "moved the ranges behind 2 layers"));
+    ck_assert(expect_error(ctx, DIAG_CALIB_TABLE, "changed the ranges after 2 layers"));
     ck_assert(precision_parse(ctx, "test", "fp8w", &options.precision)); /* which reads no ranges */
     report.n_equalized = 0;
     ck_assert(quantize_equalize(&q));

@@ -54,21 +54,21 @@ static const struct {
     int n_errors;
     const char *message;
 } bad[] = {
-    { "", 1, "--fp8-params: '' is no input_format" },
-    { "F144", 1, "'F144' is no input_format" },
-    { "F143,", 1, "'' is no weight_format" },
-    { "F143,i8", 1, "'i8' is no weight_format" },
-    { "F143,f6e3m2", 1, "'f6e3m2' is no weight_format" },
-    { "F143,F143,x", 1, "'x' is no input_scale" },
-    { "F143,F143,128", 1, "'128' is no input_scale" },
-    { "F143,F143,-1,-127", 1, "'-127' is no weight_scale" },
-    { "F143,F143,-1,0.5", 1, "'0.5' is no weight_scale" },
-    { "F143,F143,-1,99999999999999999999", 1, "is no weight_scale" },
-    { "F143,F143,-,--1", 2, "'--1' is no weight_scale" },
+    { "", 1, "--fp8-params: '' is not a valid input_format" },
+    { "F144", 1, "'F144' is not a valid input_format" },
+    { "F143,", 1, "'' is not a valid weight_format" },
+    { "F143,i8", 1, "'i8' is not a valid weight_format" },
+    { "F143,f6e3m2", 1, "'f6e3m2' is not a valid weight_format" },
+    { "F143,F143,x", 1, "'x' is not a valid input_scale" },
+    { "F143,F143,128", 1, "'128' is not a valid input_scale" },
+    { "F143,F143,-1,-127", 1, "'-127' is not a valid weight_scale" },
+    { "F143,F143,-1,0.5", 1, "'0.5' is not a valid weight_scale" },
+    { "F143,F143,-1,99999999999999999999", 1, "is not a valid weight_scale" },
+    { "F143,F143,-,--1", 2, "'--1' is not a valid weight_scale" },
     { "F143,F143,-1,-1,", 1, "there are more than four fields: ''" },
     { "a,b,c,d,e", 5, "there are more than four fields: 'e'" },
-    { "mxfp8,afp8,1,1", 2, "'afp8' is no weight_format" },
-    { "F1433333333333333333333333333333333333333333", 1, "is no input_format" },
+    { "mxfp8,afp8,1,1", 2, "'afp8' is not a valid weight_format" },
+    { "F1433333333333333333333333333333333333333333", 1, "is not a valid input_format" },
 };
 
 START_TEST(wrong_fields_are_errors_all_at_once)

@@ -158,16 +158,16 @@ END_TEST
 static const struct {
     const char *text, *message;
 } no_precisions[] = {
-    { "fp9", "there is no precision 'fp9'" },
-    { "", "there is no precision ''" },
+    { "fp9", "unknown precision 'fp9'" },
+    { "", "unknown precision ''" },
     { "fp8=i8", "precision fp8 cannot have the format i8" },
     { "fp8=f8e4m3,f4e2m1", "precision fp8 cannot have the format f4e2m1" },
     { "int8=f8e4m3", "precision int8 cannot have the format f8e4m3" },
     { "f32=f16", "precision f32 takes no format 'f16'" },
     { "fp8w=f8e4m3,f8e4m3", "precision fp8w takes no format 'f8e4m3'" },
-    { "afp=nonsense", "there is no number format 'nonsense'" },
+    { "afp=nonsense", "unknown number format 'nonsense'" },
     { "afp=f8e4m3", "precision afp cannot have the format f8e4m3" },
-    { "mxfp4=f8e4m3", "there is no number format 'mxfp4=f8e4m3'" },
+    { "mxfp4=f8e4m3", "unknown number format 'mxfp4=f8e4m3'" },
 };
 
 START_TEST(wrong_precisions_say_why)

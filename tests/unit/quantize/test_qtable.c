@@ -110,29 +110,29 @@ static const struct {
 } bad[] = {
     { "n", "t.qtable:1: 'n' has no mode", "a row is: node_name mode" },
     { "\"n", "a quote is not closed", "" },
-    { "\"n\\q\" f32", "an escape in a name", "" },
-    { "\"n\\x0\" f32", "an escape in a name", "" },
-    { "\"n\\x00\" f32", "an escape in a name", "" },
-    { "\"n\\", "an escape in a name", "" },
+    { "\"n\\q\" f32", "escape in a name", "" },
+    { "\"n\\x0\" f32", "escape in a name", "" },
+    { "\"n\\x00\" f32", "escape in a name", "" },
+    { "\"n\\", "escape in a name", "" },
     { "\"n\"f32", "a blank is missing", "" },
     { "\"\" f32", "the name is empty", "" },
-    { "n fp9", "t.qtable:1: there is no precision 'fp9'", "did you mean 'fp8'" },
-    { "n mixed", "there is no precision 'mixed'", "fp8" },
-    { "n fp8 f9", "there is no number format 'f9'", "f8e4m3" },
+    { "n fp9", "t.qtable:1: unknown precision 'fp9'", "did you mean 'fp8'" },
+    { "n mixed", "unknown precision 'mixed'", "fp8" },
+    { "n fp8 f9", "unknown number format 'f9'", "f8e4m3" },
     { "n fp8 weights=i8", "precision fp8 cannot have the format i8", "" },
-    { "n fp8=f8e3m4 weights=f8e4m3", "the formats stand in the mode", "without '='" },
-    { "n fp8 scale=percentil", "there is no scale rule 'percentil'", "did you mean 'percentile'" },
-    { "n fp8 scale=percentile:0", "there is no scale rule 'percentile:0'", "rules are unit" },
-    { "n fp8 scale-weights=x", "there is no scale rule 'x'", "rules are unit" },
-    { "n fp8w scale=max", "fp8w has no small data", "scale-weights=" },
-    { "n fp8w data=f8e4m3", "fp8w has no small data", "" },
-    { "n f32 weights=f8e4m3", "f32 has no small weights", "" },
-    { "n f32 scale-weights=max", "f32 has no small weights", "" },
-    { "n fp8 color=red", "there is no field 'color=red'", "a row is" },
+    { "n fp8=f8e3m4 weights=f8e4m3", "sets the formats already", "without '='" },
+    { "n fp8 scale=percentil", "unknown scale rule 'percentil'", "did you mean 'percentile'" },
+    { "n fp8 scale=percentile:0", "unknown scale rule 'percentile:0'", "rules are unit" },
+    { "n fp8 scale-weights=x", "unknown scale rule 'x'", "rules are unit" },
+    { "n fp8w scale=max", "fp8w does not quantise data", "scale-weights=" },
+    { "n fp8w data=f8e4m3", "fp8w does not quantise data", "" },
+    { "n f32 weights=f8e4m3", "f32 does not quantise weights", "" },
+    { "n f32 scale-weights=max", "f32 does not quantise weights", "" },
+    { "n fp8 color=red", "unknown field 'color=red'", "a row is" },
     { "n fp8 - - - - -", "one field too many: '-'", "a row is" },
     { "n fp8 weights=f8e4m3 f8e4m3 data=f8e4m3", "a second value", "a row is" },
     { "n f32\nn fp8", "t.qtable:2: a second row for 'n', which has one in line 1", "" },
-    { "n \x01\xff", "there is no precision '\\x01\\xFF'", "" },
+    { "n \x01\xff", "unknown precision '\\x01\\xFF'", "" },
 };
 
 START_TEST(wrong_rows_are_errors)
@@ -153,9 +153,9 @@ START_TEST(all_errors_are_told_at_once)
 
     ck_assert(!read_text("# a table\n\na fp8\nb fp9\n c\nd f32 x=1\na f32\n", &table));
     ck_assert_int_eq(ctx->diags.n_errors, 4);
-    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:4: there is no precision"));
+    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:4: unknown precision"));
     ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:5: 'c' has no mode"));
-    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:6: there is no field"));
+    ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:6: unknown field"));
     ck_assert(expect_error(ctx, DIAG_QTABLE, "t.qtable:7: a second row"));
 }
 END_TEST
@@ -183,7 +183,7 @@ START_TEST(odd_files_are_read_or_refused)
     ck_assert(read_text("\xEF\xBB\xBF# only\r\n\r\n \t\n", &table));
     ck_assert_int_eq(table.n, 0);
     ck_assert(!qtable_read_bytes(ctx, "t", "a f32\0", 6, &table));
-    ck_assert(expect_error(ctx, DIAG_QTABLE, "no line of text"));
+    ck_assert(expect_error(ctx, DIAG_QTABLE, "not a line of text"));
     memset(line, 'a', 99999);
     line[99999] = '\0';
     ck_assert(!read_text(line, &table));
@@ -361,9 +361,9 @@ START_TEST(rows_that_became_one_are_told)
     ck_assert(read_text("BatchNorm_1 f32\nConv_0 fp8\n", &table));
     ck_assert(qtable_check(ctx, &table, graph->main));
     ck_assert_ptr_eq(qtable_find(&table, node_named("conv_out")), &table.rows[1]);
-    ck_assert(expect_warning(ctx, DIAG_QTABLE,
-                             "t.qtable:1: 'BatchNorm_1' became one with 'Conv_0', and the row of "
-                             "that in line 2 holds"));
+    ck_assert(expect_warning(
+        ctx, DIAG_QTABLE,
+        "t.qtable:1: 'BatchNorm_1' was merged with 'Conv_0', whose row in line 2 applies"));
     ctx->diags = (struct diags){ .input_name = "model.onnx" };
     ck_assert(read_text("BatchNorm_1 fp8\nConv_0 fp8\n", &table));
     ck_assert(qtable_check(ctx, &table, graph->main));

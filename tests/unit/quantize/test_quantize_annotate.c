@@ -443,7 +443,7 @@ START_TEST(what_is_kept_stays_f32)
     run(&q);
     ck_assert_str_eq(operators(&q), "cast conv2d multiply bias_add relu conv2d");
     ck_assert_int_eq(q.report.n_products, 2);
-    ck_assert_int_eq(q.report.n_small_products, 1);
+    ck_assert_int_eq(q.report.n_quantized_products, 1);
     end(&q);
 }
 END_TEST
@@ -469,8 +469,7 @@ START_TEST(first_last_and_worst_are_kept)
 }
 END_TEST
 
-/* --- what cannot be ----------------------------------------------------------------------------
- */
+/* --- what cannot be --------------------------------------------------------------------------- */
 
 static const char infinite[] =
     "fn main(%x: (1,2) f32)" RESULT "  const @w : (2,2) f32 = [1, inf, 2, 3]\n"
@@ -498,8 +497,7 @@ START_TEST(integers_want_a_calibration)
 
     run(&q);
     ck_assert(!q.ok);
-    ck_assert_ptr_nonnull(
-        strstr(expect_text(q.ctx), "needs to know what 3 tensors hold: 'x', 'r'"));
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "needs the range of 3 tensors: 'x', 'r'"));
     ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "--calib"));
     end(&q);
 }
@@ -513,8 +511,7 @@ START_TEST(a_calibration_of_something_else_is_refused)
     q.table.at[0].non_finite = 3;     /* %x */
     run(&q);
     ck_assert(!q.ok);
-    ck_assert_ptr_nonnull(
-        strstr(expect_text(q.ctx), "does not have what is needed of 1 tensor: 'r'"));
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "lacks data of 1 tensor: 'r'"));
     ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "infinities or NaN in 1 tensor: 'x'"));
     end(&q);
 }
@@ -533,8 +530,8 @@ START_TEST(a_calibration_of_other_shapes_is_refused)
     run(&q);
     ck_assert(!q.ok);
     ck_assert_int_eq(q.ctx->diags.n_errors, 1);
-    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "made of 'another.onnx'"));
-    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "than the model's: 'r' is (1,2,4,4) f32, "
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "table is of 'another.onnx'"));
+    ck_assert_ptr_nonnull(strstr(expect_text(q.ctx), "than the model: 'r' is (1,2,4,4) f32, "
                                                      "1x2x4x5 in the table"));
     end(&q);
 }
@@ -565,7 +562,7 @@ START_TEST(a_tensor_of_zeros_has_a_scale)
     run(&q);
     ck_assert_msg(q.ok, "%s", expect_text(q.ctx));
     ck_assert_double_eq(number(find(&q, OP_QNN_QUANTIZE, 0)->inputs[1]), 1);
-    ck_assert_msg(expect_warning(q.ctx, DIAG_CALIB_TABLE, "1 tensor held nothing but zeros"), "%s",
+    ck_assert_msg(expect_warning(q.ctx, DIAG_CALIB_TABLE, "1 tensor contained only zeros"), "%s",
                   expect_text(q.ctx));
     end(&q);
 }

@@ -76,7 +76,7 @@ static const struct {
       "  %v = sigmoid(%x) : (1,4) f32\n"
       "}\n",
       2 },
-    /* small floats as they are */
+    /* narrow floats as they are */
     { "fn main(%x: (1,4) f32) -> (%y) {\n"
       "  %q = cast(%x) {dtype=f8e4m3, saturate=true}\n"
       "  %r = transpose(%q) {axes=[1,0]}\n"

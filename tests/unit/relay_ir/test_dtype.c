@@ -43,7 +43,7 @@ START_TEST(every_code_decodes_by_definition_and_comes_back)
             continue;
         }
         if (value != want || formats[_i].from_f64(value) != bits)
-            ck_abort_msg("code %04x is %.17g, wanted is %.17g; back it is %04x", bits, value, want,
+            ck_abort_msg("code %04x is %.17g, expected %.17g; back it is %04x", bits, value, want,
                          formats[_i].from_f64(value));
     }
 }

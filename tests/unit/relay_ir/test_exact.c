@@ -1,4 +1,4 @@
-/* Small floats in integers (relay_ir/ops/exact.h): against definitions that know nothing of bits,
+/* Narrow floats in integers (relay_ir/ops/exact.h): against definitions that know nothing of bits,
  * for every format that has such a form; and the helpers of generated C against both. */
 #include <check.h>
 #include <math.h>
@@ -287,7 +287,7 @@ static const struct operator_case {
       { 4.5, 448, -0.005859375 } },
     { "a : (1,2) f8e5m2 = [0x00, 0x00]; y : () f8e5m2 = [0x00]",
       "qnn.dense(@a, @a, @y, @y) : (1,1) i64",
-      "wanted is a small float whose numbers fit",
+      "expected a narrow float with at most",
       { 0 } },
     { "a : (1,2) f8e4m3 = [0x00, 0x00]; y : () f8e4m3 = [0x38]",
       "qnn.dense(@a, @a, @z, @y) : (1,1) i64",
@@ -295,11 +295,11 @@ static const struct operator_case {
       { 0 } },
     { "a : (1) i64 = [1]; s : () f32 = [1]",
       "qnn.requantize(@a, @s, @z, @s, @z) {axis=0, rounding=\"double\"} : (1) f8e4m3",
-      "rounding is \"double\", wanted is one of \"single\"",
+      "rounding is \"double\", expected one of \"single\"",
       { 0 } },
     { "a : (1) i32 = [1]; s : () f32 = [1]",
       "qnn.requantize(@a, @s, @z, @s, @z) {axis=0, rounding=\"\"} : (1) f8e4m3",
-      "is i32, wanted is i64",
+      "is i32, expected i64",
       { 0 } },
     { "a : (1) f8e4m3 = [0x01]; b : (1) f8e3m4 = [0x01]; s : () f32 = [1]",
       "qnn.add(@a, @b, @s, @z, @s, @z, @s, @z) : (1) f8e4m3",

@@ -307,10 +307,10 @@ START_TEST(inputs_that_do_not_fit_are_all_reported)
     ck_assert(!interpret_check_inputs(ctx, module->main, 3, in));
     ck_assert_int_eq(ctx->diags.n_errors, 2);
     ck_assert(
-        expect_error(ctx, DIAG_INPUT_MISMATCH, "input \"b\\x1B[m\" is (3) f32, wanted is (2) f32"));
-    ck_assert(expect_error(ctx, DIAG_INPUT_MISMATCH, "input \"c\" is (2) f64, wanted is (2) f32"));
+        expect_error(ctx, DIAG_INPUT_MISMATCH, "input \"b\\x1B[m\" is (3) f32, expected (2) f32"));
+    ck_assert(expect_error(ctx, DIAG_INPUT_MISMATCH, "input \"c\" is (2) f64, expected (2) f32"));
     ck_assert(!interpret_check_inputs(ctx, module->main, 1, in));
-    ck_assert(expect_error(ctx, DIAG_INPUT_MISMATCH, "1 input tensors are given, wanted are 3"));
+    ck_assert(expect_error(ctx, DIAG_INPUT_MISMATCH, "1 input tensors are given, expected 3"));
     ck_assert_int_eq(ctx->diags.n_errors, 3);
 }
 END_TEST

@@ -364,7 +364,7 @@ START_TEST(a_call_must_fit_its_callee)
     ck_assert(type_equal(&call(region, param_new(fn, "x", &vector))->type, &vector));
     ck_assert_ptr_null(call(region, param_new(fn, "y", &other)));
     ck_assert_str_eq(ctx->diags.first->message,
-                     "call of region: argument 0 is (3) f32, wanted is (2) f32");
+                     "call of region: argument 0 is (3) f32, expected (2) f32");
     param_new(region, "second", &vector);
     ck_assert_ptr_null(call(region, fn->params[0]));
     ck_assert_ptr_nonnull(strstr(ctx->diags.last->message, "with 1 arguments for 1 results"));

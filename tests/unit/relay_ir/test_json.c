@@ -15,8 +15,7 @@
 #include "tests/support/random_graph.h"
 #include "tests/support/temp_dir.h"
 
-/* --- there and back -----------------------------------------------------------------------------
- */
+/* --- there and back --------------------------------------------------------------------------- */
 
 static void write_json(struct temp_dir *dir, const struct module *module, const char *stem)
 {
@@ -275,8 +274,7 @@ START_TEST(shared_payloads_are_written_once)
 }
 END_TEST
 
-/* --- the real models ----------------------------------------------------------------------------
- */
+/* --- the real models -------------------------------------------------------------------------- */
 
 static void check_model(const char *path)
 {
@@ -320,8 +318,7 @@ START_TEST(the_real_models_come_back)
 }
 END_TEST
 
-/* --- function_json ------------------------------------------------------------------------------
- */
+/* --- function_json ---------------------------------------------------------------------------- */
 
 /* ' stands for " in the texts below. */
 static const char *quoted(struct arena *arena, const char *text)
@@ -386,8 +383,7 @@ START_TEST(a_function_is_shown_with_what_it_calls)
 }
 END_TEST
 
-/* --- the manual ---------------------------------------------------------------------------------
- */
+/* --- the manual ------------------------------------------------------------------------------- */
 
 START_TEST(the_example_of_the_manual_is_what_is_written)
 {
@@ -413,8 +409,7 @@ START_TEST(the_example_of_the_manual_is_what_is_written)
 }
 END_TEST
 
-/* --- mutations ----------------------------------------------------------------------------------
- */
+/* --- mutations -------------------------------------------------------------------------------- */
 
 static unsigned next_random(unsigned *seed)
 {

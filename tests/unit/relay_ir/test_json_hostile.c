@@ -87,7 +87,7 @@ static const struct {
     const char *text, *error;
 } wrong[] = {
     /* what is known of the numbers */
-    { TYPED("'dtype': 'afp', 'shape': [2]"), "params[0]: an afp without its numbers of bits" },
+    { TYPED("'dtype': 'afp', 'shape': [2]"), "params[0]: afp without bits" },
     { TYPED("'dtype': 'afp<9,9,9>', 'shape': [2]"), "params[0].dtype: found 'afp<9,9,9>'" },
     { TYPED("'dtype': 'f32<1,1,1>', 'shape': [2]"), "params[0].dtype: found 'f32<1,1,1>'" },
     { TYPED("'dtype': 'f32', 'shape': [2], 'calibrated': 3"),
@@ -108,13 +108,13 @@ static const struct {
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': ['x']}"), "scale[0]: found 'x'" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [0]}"), "params[0]: scale 0 is 0" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1], 'zero': [300]}"),
-      "params[0]: zero point 300 is no number of type i8" },
+      "params[0]: zero point 300 is not a number of type i8" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1], 'zero': [0.5]}"),
       "zero[0]: found 0.5, wanted a whole number of 32 bits" },
     { TYPED("'dtype': 'i8', 'shape': [2], 'scaled': {'scale': [1]}, 'blocks': {}"),
       "params[0]: found two of" },
     { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'blocks': {'block': 2, 'scale': [1, 1]}"),
-      "params[0]: only constants have blocks" },
+      "params[0]: only constants have block scales" },
     { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'blocks': {'block': 0, 'scale': []}"),
       "blocks.block: found 0, wanted a whole number, 1 to" },
     { TYPED("'dtype': 'f4e2m1', 'shape': [2], 'scales': {}"),
@@ -138,7 +138,7 @@ static const struct {
     { HEAD "], 'producer': '\\\\n'}",
       "producer: found '\\x5Cn', wanted a text whose only escapes" },
     { HEAD "], 'function': 1}", "did you mean \"functions\"?" },
-    { HEAD "], 'functions': []}", "functions: the key stands here twice" },
+    { HEAD "], 'functions': []}", "functions: the key is given twice" },
     { HEAD "]}", "functions: found no function main" },
 
     /* functions */
@@ -151,7 +151,7 @@ static const struct {
     { NAMED("'global_symbol': 'a-b',"),
       "functions[0].global_symbol: found 'a-b', wanted an ident" },
     { NAMED("'global_symbol': '2a',"), "found '2a', wanted an identifier" },
-    { NAMED("'params': [],"), "functions[0].params: the key stands here twice" },
+    { NAMED("'params': [],"), "functions[0].params: the key is given twice" },
     { HEAD "{'name': 'f', 'global_symbol': 's', 'params': [], 'constants': [], 'nodes': [], "
            "'results': []}, {'name': 'main', 'global_symbol': 's', 'params': [], 'constants': [], "
            "'nodes': [], 'results': []}]}",
@@ -236,7 +236,7 @@ static const struct {
     { CLIP("{'a_min': 0, 'a_max': 'Inf'}"), "attributes.a_max: found 'Inf', wanted a number" },
     { CLIP("{'a_min': 0, 'a_max': true}"), "attributes.a_max: found true" },
     { CLIP("{'a_min': 0, 'a_max': 1, 'amin': 1}"), "did you mean \"a_min\"?" },
-    { CLIP("{'a_min': 0, 'a_max': 1, 'a_max': 2}"), "attributes.a_max: the key stands here twice" },
+    { CLIP("{'a_min': 0, 'a_max': 1, 'a_max': 2}"), "attributes.a_max: the key is given twice" },
     { MEAN("{'axis': [0.5], 'keepdims': true}"),
       "functions[0].nodes[0].attributes.axis[0]: found 0.5, wanted a whole number" },
     { MEAN("{'axis': 0, 'keepdims': true}"), "attributes.axis: found 0, wanted a list" },
@@ -396,8 +396,7 @@ START_TEST(deep_nesting_is_refused)
 }
 END_TEST
 
-/* --- the data file ------------------------------------------------------------------------------
- */
+/* --- the data file ---------------------------------------------------------------------------- */
 
 /* 17 floats of 0 in net.bin: their CRC-32 is that of 68 zero bytes. */
 #define BIG(offset, bytes, checksum)                                                               \

@@ -144,8 +144,7 @@ START_TEST(spaces_comments_and_order_are_free)
 }
 END_TEST
 
-/* --- constants by checksum ---------------------------------------------------------------------
- */
+/* --- constants by checksum -------------------------------------------------------------------- */
 
 static const char big[] = "fn main(%x: (20) f32) -> (%y) {\n"
                           "  const @w : (20) f32 = crc32:00000000\n"
@@ -177,7 +176,7 @@ START_TEST(a_constant_with_an_unknown_checksum_is_an_error)
     struct module *module = graph_parse(ctx, big, 1);
 
     ck_assert_ptr_null(module_parse(ctx, big, NULL, false));
-    ck_assert(expect_error(ctx, DIAG_IR_TEXT, "line 2, column 31: no constant with this type"));
+    ck_assert(expect_error(ctx, DIAG_IR_TEXT, "line 2, column 31: no payload with this type"));
     ck_assert_ptr_null(module_parse(ctx, big, module, false));
     module_free(module);
     ctx_free(ctx);
@@ -217,8 +216,7 @@ START_TEST(random_bits_of_every_type_survive)
 }
 END_TEST
 
-/* --- the manual --------------------------------------------------------------------------------
- */
+/* --- the manual ------------------------------------------------------------------------------- */
 
 static char *read_file(const char *path)
 {
@@ -266,8 +264,7 @@ START_TEST(the_examples_of_the_manual_are_parsed_and_printed_the_same)
 }
 END_TEST
 
-/* --- errors ------------------------------------------------------------------------------------
- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 #define MAIN "fn main(%x: (2) f32) -> (%y) {\n"
 
@@ -303,12 +300,12 @@ static const struct {
     { MAIN "  %y = return(%x) : (2) f32\n}\n", "return has 0 outputs" },
     { MAIN "  %y = mean(%x) {axis=[x], keepdims=true} : (1) f32\n}\n",
       "attribute 'axis' of reduce is malformed" },
-    { MAIN "  %y = mean(%x) {axis=[0], keepdims=true : (1) f32\n}\n", "'}' is missing" },
+    { MAIN "  %y = mean(%x) {axis=[0], keepdims=true : (1) f32\n}\n", "expected '}'" },
     { MAIN "  %y = add(%x, %w) : (2) f32\n  const @w : (2) f32 = [1, 2]\n}\n",
       "'w' is not defined" },
     { MAIN "  const @w : (2) f32 = [1]\n}\n", "line 2, column 26: expected ',', found ']'" },
     { MAIN "  const @w : (2) f32 = [1, 2, 3]\n}\n", "expected ']', found ', 3]'" },
-    { MAIN "  const @w : (3) f32 = [1, 2, ...]\n}\n", "behind the first element only" },
+    { MAIN "  const @w : (3) f32 = [1, 2, ...]\n}\n", "only follow the first element" },
     { MAIN "  const @w : (1) i8 = [128]\n}\n", "expected an element of type i8, found '128]'" },
     { MAIN "  const @w : (1) u64 = [-1]\n}\n", "expected an element of type u64" },
     { MAIN "  const @w : (1) f8e4m3 = [1]\n}\n", "expected an element of type f8e4m3" },
@@ -318,7 +315,7 @@ static const struct {
     { MAIN "  const @w : (1) f32 = crc32:12\n}\n", "checksum of 8 hexadecimal digits" },
     { MAIN "  const @\"a\\n\" : (1) f32 = [1]\n}\n", "an escape other than \\xNN" },
     { MAIN "  const @\"a : (1) f32 = [1]\n}\n", "the string has no closing quote" },
-    { MAIN "  %y = call f(%x) : (2) f32\n}\n", "there is no function 'f'" },
+    { MAIN "  %y = call f(%x) : (2) f32\n}\n", "unknown function 'f'" },
     { MAIN "  %y = call main(%x) : (2) f32\n}\n", "a function may not call itself" },
     { MAIN "  %y = call f(%x) : (2) f32\n}\nfn f() -> () {\n}\n",
       "the function takes 0 values and gives 0" },
@@ -342,8 +339,7 @@ found:
 }
 END_TEST
 
-/* --- mutations ---------------------------------------------------------------------------------
- */
+/* --- mutations -------------------------------------------------------------------------------- */
 
 static unsigned next_random(unsigned *seed)
 {

@@ -29,7 +29,7 @@ static void tear_down(void)
     ctx_free(ctx);
 }
 
-/* --- small graphs --------------------------------------------------------------------------- */
+/* --- small graphs ----------------------------------------------------------------------------- */
 
 static struct value *image(int64_t channels, int64_t size)
 {
@@ -94,7 +94,7 @@ static struct value *concatenate(struct value *a, struct value *b)
     return build(fn, OP_CONCATENATE, &attrs, "", NULL, NULL, 2, (struct value *[]){ a, b });
 }
 
-/* --- comparing ------------------------------------------------------------------------------ */
+/* --- comparing -------------------------------------------------------------------------------- */
 
 /* Runs the function twice on both; checks the difference, and how many steps are nodes (unless
  * negative). Returns how many change a layout. */
@@ -281,7 +281,7 @@ START_TEST(a_function_is_called_twice)
 }
 END_TEST
 
-/* --- observers ------------------------------------------------------------------------------ */
+/* --- observers -------------------------------------------------------------------------------- */
 
 /* What an observer saw, as tensors by name. */
 struct record {
@@ -354,7 +354,7 @@ START_TEST(an_observer_sees_what_the_reference_shows)
 }
 END_TEST
 
-/* --- errors --------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 START_TEST(an_error_of_an_evaluator_is_reported_and_survived)
 {
@@ -399,7 +399,7 @@ START_TEST(inputs_that_do_not_fit_are_refused)
 }
 END_TEST
 
-/* --- the plan ------------------------------------------------------------------------------- */
+/* --- the plan --------------------------------------------------------------------------------- */
 
 START_TEST(values_share_memory_but_never_at_the_same_time)
 {

@@ -1,5 +1,5 @@
-/* The engine's own loops between f32 and small numbers: to the bit as the reference evaluator, in
- * any layout that oneDNN leaves. */
+/* The engine's own loops between f32 and quantised values: to the bit as the reference evaluator,
+ * in any layout that oneDNN leaves. */
 #include <check.h>
 #include <math.h>
 #include <string.h>
@@ -155,7 +155,7 @@ static void check(const struct native_case *row, double low, double high)
     engine = engine_new(ctx, module->main);
     ck_assert_msg(engine != NULL, "%s: %s", row->name, expect_text(ctx));
     engine_steps(engine, &n_nodes, &n_reorders);
-    ck_assert_msg(n_nodes == row->n_steps, "%s: %d steps, wanted are %d", row->name, n_nodes,
+    ck_assert_msg(n_nodes == row->n_steps, "%s: %d steps, expected %d", row->name, n_nodes,
                   row->n_steps);
     ck_assert(interpret(ctx, module->main, inputs, &wanted, &bulk, NULL));
     for (int run = 0; run < 2; run++) {

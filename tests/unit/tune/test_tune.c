@@ -35,8 +35,7 @@ static void end(void)
     temp_dir_free(&dir);
 }
 
-/* --- logs ---------------------------------------------------------------------------------------
- */
+/* --- logs ------------------------------------------------------------------------------------- */
 
 static const struct tune_key key = { .target = "x86-64-v3",
                                      .compiler = "cc 12",
@@ -194,16 +193,16 @@ START_TEST(damaged_lines_are_told_by_number)
         { "{}", "relayc_tune is not 1" },
         { "{\"relayc_tune\":2}", "relayc_tune is not 1" },
         { "{\"relayc_tune\":1}", "there is no text region" },
-        { HEAD "\"verdict\":\"ok\"}", "there is no object knobs" },
+        { HEAD "\"verdict\":\"ok\"}", "missing object knobs" },
         { HEAD "\"knobs\":{\"tile\":3},\"verdict\":\"ok\",\"warm_us\":1,\"usual_warm_us\":1,"
                "\"warm_ratio\":1}",
-          "no text is the value of the knob tile" },
+          "expected a text as the value of the knob tile" },
         { HEAD "\"knobs\":{},\"verdict\":\"fine\"}", "verdict is ok, wrong or failed, not fine" },
         { HEAD "\"knobs\":{},\"verdict\":\"ok\",\"usual_warm_us\":1,\"warm_ratio\":1}",
-          "no number of at least 0 called warm_us" },
+          "missing number >= 0: warm_us" },
         { HEAD
           "\"knobs\":{},\"verdict\":\"ok\",\"warm_us\":1,\"usual_warm_us\":1,\"warm_ratio\":-1}",
-          "no number of at least 0 called warm_ratio" },
+          "missing number >= 0: warm_ratio" },
         { HEAD "\"knobs\":{},\"verdict\":\"failed\"}", "there is no text reason" },
     };
     const struct trial good = trial_of("r", "2x6", 0.9, 0);
@@ -282,19 +281,17 @@ START_TEST(knobs_that_there_are_not_are_told)
     log = read_all();
     ck_assert_uint_eq(tune_log_best(ctx, &log, "t").by_signature.n, 0);
     ck_assert_int_eq(ctx->diags.n_warnings, 1);
-    ck_assert_str_eq(ctx->diags.first->message,
-                     "the tuning log names a knob that there is not: 'colour'");
+    ck_assert_str_eq(ctx->diags.first->message, "the tuning log has an unknown knob: 'colour'");
 }
 END_TEST
 
-/* --- the search ---------------------------------------------------------------------------------
- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 /* Two kernels: "a" has tiles and chunks, "b" tiles only. Made-up scores: a sum of what each value
  * costs. */
 struct made_up {
     int n_tries, most_tries; /* then there is no time left; 0 = never */
-    bool many;               /* so many values that not all combinations are tried */
+    bool many;               /* too many values, so that not all combinations are tried */
     double b;                /* what kernel b costs */
 };
 
@@ -409,8 +406,7 @@ START_TEST(nothing_better_is_the_usual_code)
 }
 END_TEST
 
-/* --- regions ------------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 /* A residual that is read before the data, a constant, two results of another region. */
 static const char net[] = "fn main(%r: (4,8) f32, %x: (4,8) f32) -> (%y, %a, %b) {\n"

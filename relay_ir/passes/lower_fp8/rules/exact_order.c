@@ -1,8 +1,8 @@
 /* exact_order.c - what compares FP8 numbers, in integers: argmax, argmin, topk, hardmax, max, min,
- * maximum and minimum; and where, which chooses by something else. A table (qnn.lut) makes of
- * each code its place among all numbers of the format, -127 .. 127, which is in their order;
- * another one makes codes of places. Both zeros have the place 0, and so has NaN, as in all exact
- * arithmetic (relay_ir/ops/exact.h). */
+ * maximum and minimum; and where, which chooses by something else. A table (qnn.lut) makes of each
+ * code its rank among all numbers of the format, -127 .. 127, which is in their order; another one
+ * makes codes of ranks. Both zeros have the rank 0, and so has NaN, as in all exact arithmetic
+ * (relay_ir/ops/exact.h). */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static struct value *through(struct rewrite *rewrite, struct value *x, enum dtyp
                                           zero_operand(rewrite, dtype) });
 }
 
-/* The places of codes. */
+/* The ranks of codes. */
 static struct value *places_of(struct rewrite *rewrite, const struct minifloat *format,
                                struct value *codes)
 {
@@ -47,7 +47,7 @@ static struct value *places_of(struct rewrite *rewrite, const struct minifloat *
     return through(rewrite, codes, DTYPE_I8, 1, table, "place");
 }
 
-/* The codes at places, which are i8, counted from -128 in a table. */
+/* The codes at ranks, which are i8, counted from -128 in a table. */
 static struct value *codes_at(struct rewrite *rewrite, const struct small *small,
                               struct value *places)
 {
@@ -61,7 +61,7 @@ static struct value *codes_at(struct rewrite *rewrite, const struct small *small
     return through(rewrite, places, small->dtype, small->scale, table, "code");
 }
 
-/* The places of the codes that the root reads; NULL where it reads none. */
+/* The ranks of the codes that the root reads; NULL where it reads none. */
 static struct value *places(struct rewrite *rewrite, const struct node *root)
 {
     struct small small;
@@ -73,7 +73,7 @@ static struct value *places(struct rewrite *rewrite, const struct node *root)
     return places_of(rewrite, small.format, decoder->inputs[0]);
 }
 
-/* argmax(decode(x)) -> argmax(places of x) */
+/* argmax(decode(x)) -> argmax(ranks of x) */
 struct value *arg_before_decode(struct rewrite *rewrite, struct node *root)
 {
     struct value *x = places(rewrite, root);
@@ -81,7 +81,7 @@ struct value *arg_before_decode(struct rewrite *rewrite, struct node *root)
     return x ? rule_build1(rewrite, root->op, &root->attrs, x) : NULL;
 }
 
-/* hardmax(decode(x)) -> decode(one_hot(argmax(places of x)) of FP8) */
+/* hardmax(decode(x)) -> decode(one_hot(argmax(ranks of x)) of FP8) */
 struct value *hardmax_before_decode(struct rewrite *rewrite, struct node *root)
 {
     const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
@@ -109,7 +109,7 @@ bool pairs_before_decode(struct module *module, bool *changed)
     return pairs_before(module, places, decoded, changed);
 }
 
-/* max, min or global_max_pool(decode(x)) -> decode(that of places of x, as codes) */
+/* max, min or global_max_pool(decode(x)) -> decode(that of ranks of x, as codes) */
 struct value *greatest_before_decode(struct rewrite *rewrite, struct node *root)
 {
     struct value *x = places(rewrite, root);
@@ -146,7 +146,7 @@ static struct value *encoded(struct rewrite *rewrite, struct value *operand,
                : through_table(rewrite, decoder->inputs[0], &in, operand, operand, out);
 }
 
-/* scatter that computes nothing: of places, if it chooses the greatest or least. */
+/* scatter that computes nothing: of ranks, if it chooses the greatest or least. */
 static bool is_scatter(const struct node *node)
 {
     const char *reduction = node->attrs.scatter.reduction;
@@ -163,8 +163,8 @@ static bool orders(const struct node *node)
 }
 
 /* encode(maximum, minimum, where, scatter or one_hot of decode(x) ... and constants) -> the same of
- * codes, or of their places: encoding is monotonous, so that it does not matter which comes first.
- */
+ * codes, or of their ranks: encoding is monotonous, so that it does not matter which comes
+ * first. */
 struct value *exact_choice(struct rewrite *rewrite, struct node *root)
 {
     struct value *inputs[3], *y;

@@ -53,11 +53,10 @@ static int output_axis(const struct node *node)
     return op_spatial_rank(node->op) ? 1 : node->outputs[0]->type.rank - 1;
 }
 
-/* --- finding
- * -------------------------------------------------------------------------------------- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 /* One step back from `value`, which `step` is filled with; the value that it goes on with, or NULL
- * where it is none of those that integers can do. */
+ * where it has no integer form. */
 static struct value *step_back(struct rewrite *rewrite, const struct value *value,
                                struct step *step)
 {
@@ -295,8 +294,7 @@ static struct value *apply_step(struct rewrite *rewrite, struct product *p, cons
     }
 }
 
-/* --- the rule
- * --------------------------------------------------------------------------------------- */
+/* --- the rule --------------------------------------------------------------------------------- */
 
 /* encode(product(decode(x), decode(w)), with biases, relu, clip and residuals behind it) ->
  * qnn.requantize(qnn.conv ...) */

@@ -1,15 +1,16 @@
 /* compare.c - comparisons of decoded numbers, and truth as numbers, in integers.
  *
- * What is compared is brought to places: among the numbers that the codes of one operand stand for,
- * in ascending order, the k-th has the place 2 * k + 1, and what lies between two of them an even
- * one. So any number compares with that operand as their places do: of 8 bits they come from a
- * table (qnn.lut), of constants they are computed here. They are those of f32, in which the
- * operators would have compared; NaN among the codes counts as 0 (relay_ir/ops/exact.h).
+ * What is compared is brought to ranks: among the numbers that the quantised values of one operand
+ * stand for, in ascending order, the k-th has the rank 2 * k + 1, and what lies between two of them
+ * an even one. So any number compares with that operand as their ranks do: of 8 bits they come from
+ * a table (qnn.lut), of constants they are computed here. They are those of f32, in which the
+ * operators would have compared; NaN among the quantised values counts as 0 (relay_ir/ops/exact.h).
  *
- * Of 16 bits there is no table. Codes that are compared with constants have the place 2 * code, and
- * the constants are brought among them. Two values in two scales are compared as what they are,
- * whole numbers times whole factors (a scale of f32 has 24 bits), in 64 bits: exactly, where f32
- * rounds both products, so that the two may differ where numbers are equal but for 2^-24 of them.
+ * Of 16 bits there is no table. Quantised values that are compared with constants have the rank 2 *
+ * code, and the constants are brought among them. Two values in two scales are compared as what
+ * they are, whole numbers times whole factors (a scale of f32 has 24 bits), in 64 bits: exactly,
+ * where f32 rounds both products, so that the two may differ where numbers are equal but for 2^-24
+ * of them.
  *
  * These rules come last: where an operator that reads the comparison is part of a table, all of it
  * is. */
@@ -23,7 +24,7 @@ enum { CODES = 256 };
 
 struct operand {
     const struct node *decoder; /* NULL: a constant */
-    float numbers[CODES];       /* of the codes, counted as qnn.lut counts them */
+    float numbers[CODES];       /* of the quantised values, counted as qnn.lut counts them */
 };
 
 static int ascending(const void *a, const void *b)
@@ -33,7 +34,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* `sorted` may hold numbers twice: their places are the same. */
+/* `sorted` may hold numbers twice: their ranks are the same. */
 static int place_of(const float sorted[CODES], double number)
 {
     int n = 0;
@@ -90,7 +91,7 @@ static struct value *constant_places(struct rewrite *rewrite, struct value *cons
     return rule_constant_like(rewrite, constant, &type, places);
 }
 
-/* The root of places, those among the numbers of the first operand with codes. */
+/* The root of ranks, those among the numbers of the first operand with quantised values. */
 static struct value *of_places(struct rewrite *rewrite, struct node *root,
                                const struct operand operands[2])
 {
@@ -133,7 +134,7 @@ static int32_t doubled_place(const struct affine *affine, double number)
     return (int32_t)(2 * code) - (code > greatest || at != number);
 }
 
-/* The root of twice the codes of `side`, and the constant's places among them. */
+/* The root of twice the quantised values of `side`, and the constant's ranks among them. */
 static struct value *of_wide_and_constant(struct rewrite *rewrite, struct node *root,
                                           const struct operand operands[2],
                                           const struct affine *affine, int side)
@@ -289,8 +290,7 @@ struct value *predicate_before_decode(struct rewrite *rewrite, struct node *root
     return decoder && small.scale < 0x1p80 ? known_truth(rewrite, root, decoder) : NULL;
 }
 
-/* --- truth as numbers -------------------------------------------------------------------------
- */
+/* --- truth as numbers ------------------------------------------------------------------------- */
 
 /* encode(cast(bool)) -> where(bool, code of 1, code of 0); quantized to integers or to FP8 */
 struct value *encode_of_bool(struct rewrite *rewrite, struct node *root)

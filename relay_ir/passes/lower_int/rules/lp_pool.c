@@ -62,7 +62,7 @@ static const struct node *pool_of(struct rewrite *rewrite, const struct node *ro
                : NULL;
 }
 
-/* The windows' averages of codes through a table, each times n. */
+/* The windows' averages of quantised values through a table, each times n. */
 static struct value *sums_of(struct rewrite *rewrite, const struct node *node, struct value *codes,
                              const struct tensor *table, double scale)
 {

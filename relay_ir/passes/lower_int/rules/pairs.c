@@ -3,7 +3,7 @@
 #include "relay_ir/passes/lower/quantized.h"
 
 /* False after an error. */
-static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_codes *ordered,
+static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_values *ordered,
                            decoded_values *decoded, bool *changed)
 {
     const char *const names[] = { arena_printf(&rewrite->ctx->scratch, "%s.greatest",
@@ -33,7 +33,7 @@ static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_c
     return true;
 }
 
-bool pairs_before(struct module *module, ordered_codes *ordered, decoded_values *decoded,
+bool pairs_before(struct module *module, ordered_values *ordered, decoded_values *decoded,
                   bool *changed)
 {
     for (struct function *fn = module->functions; fn; fn = fn->next)

@@ -23,7 +23,8 @@ static bool fits(int64_t terms, double reach, double unit)
            fabs((double)terms * log2(unit)) <= 120;
 }
 
-/* Integers of 64 bits in units as those of `scale`: codes of a type with exact_greatest, or i64. */
+/* Integers of 64 bits in units as those of `scale`: quantised values of a type with exact_greatest,
+ * or i64. */
 static struct value *rounded(struct rewrite *rewrite, struct value *products, double unit,
                              double scale, enum dtype dtype)
 {
@@ -35,7 +36,7 @@ static struct value *rounded(struct rewrite *rewrite, struct value *products, do
                             scale_operand(rewrite, scale), zero_operand(rewrite, dtype) });
 }
 
-/* Whole steps of the result, i64, as codes. */
+/* Whole steps of the result, i64, as quantised values. */
 static struct value *as_codes(struct rewrite *rewrite, struct value *steps,
                               const struct affine *out)
 {

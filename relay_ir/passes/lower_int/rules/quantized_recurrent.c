@@ -32,8 +32,7 @@ static struct value *input(const struct node *node, int i)
     return i < node->n_inputs ? node->inputs[i] : NULL;
 }
 
-/* --- integers, or small floats ------------------------------------------------------------------
- */
+/* --- integers, or narrow floats ---------------------------------------------------------------- */
 
 static void affine_of_small(struct rewrite *rewrite, const struct small *small,
                             struct affine *affine)
@@ -75,7 +74,7 @@ static bool encoder(struct rewrite *rewrite, bool exact, const struct node *node
     return true;
 }
 
-/* What all that read the value encode it to. Small floats may be bounded before. */
+/* What all that read the value encode it to. Narrow floats may be bounded before. */
 static bool encoded(struct rewrite *rewrite, bool exact, const struct value *value,
                     struct affine *affine)
 {
@@ -94,7 +93,7 @@ static bool encoded(struct rewrite *rewrite, bool exact, const struct value *val
     return true;
 }
 
-/* Codes of small floats, with one scale or one for each row of gates. */
+/* Quantised values of narrow floats, with one scale or one for each row of gates. */
 static bool read_exact_weights(struct rewrite *rewrite, const struct value *value,
                                struct value **codes, struct value **scale)
 {
@@ -114,7 +113,7 @@ static bool read_exact_weights(struct rewrite *rewrite, const struct value *valu
                     (type_elements(&(*scale)->type) == 1 || node->attrs.axis.axis == 1));
 }
 
-/* Codes of i8 around 0, likewise. */
+/* Quantised values of i8 around 0, likewise. */
 static struct node *weights_of(struct rewrite *rewrite, const struct value *value)
 {
     struct node *node = defined_by(value, OP_QNN_DEQUANTIZE);
@@ -148,7 +147,7 @@ static bool read_weights(struct rewrite *rewrite, struct recurrent *of, int from
 
 /* --- states ----------------------------------------------------------------------------------- */
 
-/* A known initial state as codes of 16 bits around 0. */
+/* A known initial state as 16-bit values around 0. */
 static struct value *coded_state(struct rewrite *rewrite, struct value *state,
                                  struct affine *affine)
 {
@@ -279,7 +278,7 @@ static bool is_fine(struct rewrite *rewrite, const struct node *made)
     return ok;
 }
 
-/* The node of codes in front of that of floats; NULL where there is none. */
+/* The node of quantised values in front of that of floats; NULL where there is none. */
 static struct node *integer_node(struct rewrite *rewrite, struct recurrent *of)
 {
     struct node *node = of->node, *made;
@@ -307,7 +306,7 @@ static struct node *integer_node(struct rewrite *rewrite, struct recurrent *of)
     return made;
 }
 
-/* Whether the codes, absent or not, are what the rule makes of the state. */
+/* Whether the quantised values, absent or not, are what the rule makes of the state. */
 static bool is_state(const struct value *state, const struct node *made, int input)
 {
     const struct value *codes = input < made->n_inputs ? made->inputs[input] : NULL;
@@ -364,21 +363,21 @@ static struct node *found_before(struct rewrite *rewrite, const struct node *nod
                : NULL;
 }
 
-/* Whether result i of the codes is what `root` makes of that of floats. */
+/* Whether result i of the quantised values is what `root` makes of that of floats. */
 static bool gives(struct rewrite *rewrite, const struct recurrent *of, const struct node *made,
                   int i, const struct node *root)
 {
     static const int scales[] = { QNN_RNN_Y_SCALE, QNN_RNN_LAST_H_SCALE, QNN_RNN_LAST_C_SCALE };
     const struct value *scale = input(made, scales[i]), *zero = input(made, scales[i] + 1);
     struct affine wanted;
-    double number, code = 0; /* small floats have no zero point */
+    double number, code = 0; /* narrow floats have no zero point */
 
     return scale && encoder(rewrite, of->exact, root, &wanted) && value_uniform(scale, &number) &&
            (of->exact || value_uniform(zero, &code)) && zero->type.dtype == wanted.dtype &&
            number == wanted.scale && code == (double)wanted.zero;
 }
 
-/* The codes of output `floats` of a recurrent layer, for `root`. */
+/* The quantised values of output `floats` of a recurrent layer, for `root`. */
 static struct value *codes_of_result(struct rewrite *rewrite, bool exact,
                                      const struct value *floats, const struct node *root)
 {

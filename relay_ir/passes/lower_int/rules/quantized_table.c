@@ -139,7 +139,7 @@ static int64_t channels_of(const struct chain *chain)
 
 static int64_t codes_of(const struct chain *chain)
 {
-    return dtype_bytes(chain->affine.dtype) == 1 ? QNN_CODES : QNN_WIDE_CODES;
+    return dtype_bytes(chain->affine.dtype) == 1 ? QNN_VALUES : QNN_WIDE_VALUES;
 }
 
 static struct tensor grid(struct chain *chain, enum dtype dtype)
@@ -220,7 +220,7 @@ static bool evaluate(struct chain *chain, const struct node *node, struct tensor
     return op_row(node->op)->evaluate(ctx, &copy, in, out);
 }
 
-/* The codes that the root makes of every code. */
+/* The quantised values that the root makes of every code. */
 static bool evaluate_all(struct chain *chain, const struct node *root, struct tensor *table)
 {
     for (int i = 0; i < chain->n; i++)
@@ -256,8 +256,8 @@ static struct value *lut_of(struct chain *chain, const struct node *root, const 
 
     if (!evaluate_all(chain, root, &codes))
         return NULL;
-    type = channels == 1 ? type_make(codes.type.dtype, 1, (int64_t[]){ QNN_CODES })
-                         : type_make(codes.type.dtype, 2, (int64_t[]){ channels, QNN_CODES });
+    type = channels == 1 ? type_make(codes.type.dtype, 1, (int64_t[]){ QNN_VALUES })
+                         : type_make(codes.type.dtype, 2, (int64_t[]){ channels, QNN_VALUES });
     cover_all(chain);
     return rule_build(chain->rewrite, OP_QNN_LUT, &attrs, 4,
                       (struct value *[]){ chain->source->inputs[0],
@@ -267,9 +267,9 @@ static struct value *lut_of(struct chain *chain, const struct node *root, const 
 
 /* Where the result is no number, or an infinite one, its code says what is wanted. */
 static void find_wanted(const struct tensor *reals, const struct tensor *codes,
-                        const struct affine *out, double wanted[QNN_WIDE_CODES])
+                        const struct affine *out, double wanted[QNN_WIDE_VALUES])
 {
-    for (int64_t i = 0; i < QNN_WIDE_CODES; i++) {
+    for (int64_t i = 0; i < QNN_WIDE_VALUES; i++) {
         wanted[i] = tensor_at(reals, i) / out->scale;
         if (!isfinite(wanted[i]))
             wanted[i] = tensor_at(codes, i) - (double)out->zero;
@@ -280,7 +280,7 @@ static struct value *pwl_of(struct chain *chain, const struct node *root, const 
 {
     struct arena *scratch = &chain->rewrite->ctx->scratch;
     const struct qnn_pwl_range range = { out->dtype, out->zero };
-    double *wanted = arena_array(scratch, double, QNN_WIDE_CODES);
+    double *wanted = arena_array(scratch, double, QNN_WIDE_VALUES);
     struct qnn_pwl *pwl = arena_new(scratch, struct qnn_pwl);
     struct type starts, lines;
     struct tensor codes;
@@ -309,7 +309,7 @@ static bool is_wanted(const struct chain *chain, const struct node *root)
 
     if (!chain->rewrite->fn->module->rounds_as_onnx)
         return chain->n > 1;
-    return codes_of(chain) == QNN_CODES &&
+    return codes_of(chain) == QNN_VALUES &&
            (chain->axis < 0 || !(op == OP_ADD || op == OP_BIAS_ADD || op == OP_SUBTRACT ||
                                  op == OP_MULTIPLY || op == OP_DIVIDE));
 }
@@ -325,7 +325,7 @@ struct value *chain_to_table(struct rewrite *rewrite, struct node *root)
     *chain = (struct chain){ .rewrite = rewrite, .shape = &root->outputs[0]->type, .axis = -1 };
     if (affine_of(rewrite, root, root->outputs[0], &out) && add_value(chain, root->inputs[0]) &&
         chain->source && is_wanted(chain, root))
-        y = (codes_of(chain) == QNN_CODES ? lut_of : pwl_of)(chain, root, &out);
+        y = (codes_of(chain) == QNN_VALUES ? lut_of : pwl_of)(chain, root, &out);
     bulk_release(&chain->bulk);
     return y;
 }

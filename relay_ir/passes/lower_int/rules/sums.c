@@ -42,7 +42,7 @@ static struct value *in_units(struct rewrite *rewrite, struct value *constant, e
     return rule_constant_like(rewrite, constant, &type, data);
 }
 
-/* The greatest magnitude in a constant; infinite where it is none of finite floats. */
+/* The greatest magnitude in a constant; infinite unless it is one of finite floats. */
 static double greatest_in(const struct value *constant)
 {
     const struct tensor reals = value_tensor(constant);
@@ -60,8 +60,7 @@ static double greatest_in(const struct value *constant)
     return greatest;
 }
 
-/* --- int8 -------------------------------------------------------------------------------------
- */
+/* --- int8 ------------------------------------------------------------------------------------- */
 
 static struct value *rounded_once(struct rewrite *rewrite, struct value *sums, double unit,
                                   const struct affine *out)

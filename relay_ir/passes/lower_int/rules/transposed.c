@@ -1,12 +1,12 @@
 /* transposed.c - a transposed convolution between decoders and an encoder becomes a convolution and
- * a depth_to_space (phases.h), so that all there is for convolutions of small numbers is there for
- * it. A channel of y keeps its scale and zero point, in all its phases. */
+ * a depth_to_space (polyphase.h), so that all there is for convolutions of quantised values is there
+ * for it. A channel of y keeps its scale and zero point, in all its phases. */
 #include <string.h>
 
 #include "relay_ir/ops/exact.h"
 #include "relay_ir/passes/lower/exact.h"
 #include "relay_ir/passes/lower/quantized.h"
-#include "relay_ir/passes/simplify/rules/phases.h"
+#include "relay_ir/passes/simplify/rules/polyphase.h"
 
 enum { MOST_STEPS = 8 }; /* biases and bounds between product and encoder */
 
@@ -15,7 +15,7 @@ struct transposed {
     const struct node *x, *w;
     int n_steps;
     const struct node *steps[MOST_STEPS]; /* what stands behind, the last one first */
-    struct phases phases;
+    struct polyphase phases;
 };
 
 static enum op forward_op(enum op op)
@@ -28,8 +28,7 @@ static enum op forward_op(enum op op)
     }
 }
 
-/* --- finding ----------------------------------------------------------------------------------
- */
+/* --- finding ---------------------------------------------------------------------------------- */
 
 /* A constant, or one that is decoded. */
 static bool is_known(const struct value *value)
@@ -107,12 +106,12 @@ static struct value *each_phase(struct rewrite *rewrite, const struct transposed
         return value;
     for (int i = 0; i < type.rank; i++)
         if (type.dim[i] != 1 || type.rank == 1)
-            type.dim[i] = phases_channels(&t->phases);
+            type.dim[i] = polyphase_channels(&t->phases);
     type.quant = NULL;
     if (static_tensor(rewrite, value, &bulk, &from)) {
         to = constant_alloc(rewrite->fn, &type);
-        for (int64_t i = 0; i < phases_channels(&t->phases); i++) {
-            const int64_t at = element_of(t, along, phases_old_channel(&t->phases, i));
+        for (int64_t i = 0; i < polyphase_channels(&t->phases); i++) {
+            const int64_t at = element_of(t, along, polyphase_old_channel(&t->phases, i));
 
             memcpy(to + (size_t)i * bytes, (const char *)from.data + (size_t)at * bytes, bytes);
         }
@@ -121,27 +120,27 @@ static struct value *each_phase(struct rewrite *rewrite, const struct transposed
     return to ? rule_constant_like(rewrite, value, &type, to) : NULL;
 }
 
-/* --- weights ----------------------------------------------------------------------------------
- */
+/* --- weights ---------------------------------------------------------------------------------- */
 
-/* The codes, (in_c, out_c of a group, kernel) -> (channels, in_c of a group, taps). What stands for
- * 0 is the zero point of the channel, whose elements are bytes as the codes are. */
+/* The quantised values, (in_c, out_c of a group, kernel) -> (channels, in_c of a group, taps). What
+ * stands for 0 is the zero point of the channel, whose elements are bytes as the quantised values
+ * are. */
 static void fill_weights(const struct transposed *t, const struct type *type, const uint8_t *from,
                          const struct tensor *zero, uint8_t *to)
 {
-    const struct phases *p = &t->phases;
+    const struct polyphase *p = &t->phases;
     const int64_t taps = type_span(type, 2, type->rank);
     const int64_t kernel = type_span(&t->node->inputs[1]->type, 2, type->rank);
     const uint8_t *zeros = zero->data;
     const bool one_zero = type_elements(&zero->type) == 1;
 
     for (int64_t i = 0; i < type->dim[0]; i++) {
-        const int64_t c = phases_old_channel(p, i), o = c % p->out_c, g = c / p->out_c;
+        const int64_t c = polyphase_old_channel(p, i), o = c % p->out_c, g = c / p->out_c;
         const uint8_t none = zeros[one_zero ? 0 : element_of(t, along_of(t), c)];
 
         for (int64_t ic = 0; ic < p->in_c; ic++)
             for (int64_t at = 0; at < taps; at++) {
-                const int64_t place = phases_old_place(p, phases_phase(p, i), at);
+                const int64_t place = polyphase_old_place(p, polyphase_phase(p, i), at);
                 const int64_t old = ((g * p->in_c + ic) * p->out_c + o) * kernel + place;
 
                 to[(i * p->in_c + ic) * taps + at] = place < 0 ? none : from[old];
@@ -149,13 +148,13 @@ static void fill_weights(const struct transposed *t, const struct type *type, co
     }
 }
 
-/* The type of the new codes: that of an AFP keeps its codec. */
+/* The type of the new quantised values: that of an AFP keeps its codec. */
 static struct type weight_type(struct rewrite *rewrite, const struct transposed *t)
 {
     const struct type *old = &t->w->inputs[0]->type;
     struct type type = { .dtype = old->dtype,
                          .rank = old->rank,
-                         .dim = { phases_channels(&t->phases), t->phases.in_c } };
+                         .dim = { polyphase_channels(&t->phases), t->phases.in_c } };
 
     for (int i = 0; i < t->phases.rank; i++)
         type.dim[2 + i] = t->phases.dims[i].taps;
@@ -193,8 +192,7 @@ static struct value *new_weights(struct rewrite *rewrite, const struct transpose
     return rule_build(rewrite, OP_QNN_DEQUANTIZE, &first, 3, inputs);
 }
 
-/* --- the rules --------------------------------------------------------------------------------
- */
+/* --- the rules -------------------------------------------------------------------------------- */
 
 static struct value *convolution(struct rewrite *rewrite, const struct transposed *t)
 {
@@ -203,7 +201,7 @@ static struct value *convolution(struct rewrite *rewrite, const struct transpose
 
     memset(&attrs, 0, sizeof attrs);
     conv->groups = t->phases.groups;
-    conv->padding = phases_padding(&t->phases);
+    conv->padding = polyphase_padding(&t->phases);
     return rule_build2(rewrite, forward_op(t->node->op), &attrs, t->node->inputs[0],
                        new_weights(rewrite, t));
 }
@@ -254,7 +252,7 @@ static struct value *in_space(struct rewrite *rewrite, const struct transposed *
     slice.slice.strides = ints_fill(2 + t->phases.rank, 1);
     slice.slice.size = ints_of(wanted->rank, wanted->dim);
     for (int i = 0; i < t->phases.rank; i++) {
-        const struct phase_dim *d = &t->phases.dims[i];
+        const struct polyphase_dim *d = &t->phases.dims[i];
 
         block.block.block_size.at[i] = d->stride;
         slice.slice.begin.at[2 + i] = d->shift;
@@ -270,7 +268,8 @@ static struct value *in_phases(struct rewrite *rewrite, struct node *root, struc
     const struct node *const prev = root->prev;
     struct value *inputs[3] = { NULL }, *y;
 
-    if (!phases_of(t->node, &t->phases) || t->node->attrs.conv_transpose.out_dtype != DTYPE_NONE ||
+    if (!polyphase_of(t->node, &t->phases) ||
+        t->node->attrs.conv_transpose.out_dtype != DTYPE_NONE ||
         (t->w->op == OP_QNN_DEQUANTIZE &&
          (!fits_channels(t, t->w->inputs[1]) || !fits_channels(t, t->w->inputs[2]))))
         return NULL;
@@ -288,7 +287,7 @@ static struct value *in_phases(struct rewrite *rewrite, struct node *root, struc
 
 /* quantize(transposed convolution of dequantize(x) and dequantize(w), with bias and bounds) ->
  * depth_to_space(quantize(convolution ...)), of which others make integers */
-struct value *transpose_in_phases(struct rewrite *rewrite, struct node *root)
+struct value *transposed_conv_to_polyphase(struct rewrite *rewrite, struct node *root)
 {
     struct transposed t = { .n_steps = 0 };
     struct affine x, out;
@@ -312,7 +311,7 @@ static bool has_bytes(const struct type *type)
 }
 
 /* The same of FP8, for exact_product. */
-struct value *exact_transpose_in_phases(struct rewrite *rewrite, struct node *root)
+struct value *exact_polyphase(struct rewrite *rewrite, struct node *root)
 {
     struct transposed t = { .n_steps = 0 };
     struct small x, out;

@@ -3,8 +3,8 @@
  * deploy them.
  *
  * method   a branch is a convolution, or x times a constant per channel, which is one of a single
- * tap; either with a bias. The weights of one are added to those taps of the other that lie over
- *          the same elements of x; in double, rounded once */
+ *          tap; either with a bias. The weights of one are added to those taps of the other that
+ *          lie over the same elements of x; in double, rounded once */
 #include <string.h>
 
 #include "relay_ir/layout.h"

@@ -1,5 +1,5 @@
-/* Kernels of products, sums and tables of small floats against the reference: bit for bit, with gcc
- * and clang. The numbers are codes. */
+/* Kernels of products, sums and tables of narrow floats against the reference: bit for bit, with
+ * gcc and clang. The numbers are codes. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

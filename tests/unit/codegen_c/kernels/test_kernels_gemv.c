@@ -14,8 +14,7 @@
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
-/* --- every remainder ---------------------------------------------------------------------------
- */
+/* --- every remainder -------------------------------------------------------------------------- */
 
 /* One panel of 32 and less, panels that are full, and full ones before a narrow one; what 8, 16 and
  * 128 outputs side by side leave. */
@@ -54,8 +53,7 @@ START_TEST(every_remainder_is_computed)
 }
 END_TEST
 
-/* --- bits --------------------------------------------------------------------------------------
- */
+/* --- bits ------------------------------------------------------------------------------------- */
 
 static const char *const formats[] = { "f8e4m3",     "f8e5m2", "f8e4m3fnuz",
                                        "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
@@ -143,8 +141,7 @@ START_TEST(numbers_have_the_bits_of_the_simulation)
 }
 END_TEST
 
-/* --- blocks that share scales ------------------------------------------------------------------
- */
+/* --- blocks that share scales ----------------------------------------------------------------- */
 
 /* Blocks that divide the inputs and such that do not, that begin amid words of four bits, that are
  * longer than what is decoded at a time, and of whole rows; codes that have to be unpacked. */

@@ -93,8 +93,7 @@ START_TEST(winograd_off_and_other_machines_go_without)
 }
 END_TEST
 
-/* --- all codes ----------------------------------------------------------------------------------
- */
+/* --- all codes -------------------------------------------------------------------------------- */
 
 static const char *const formats[] = { "f8e4m3", "f8e5m2",   "f8e4m3fnuz", "f8e5m2fnuz",
                                        "f8e3m4", "hfp8_143", "f6e3m2",     "f4e2m1" };

@@ -119,8 +119,7 @@ START_TEST(elements_agree_exactly)
 }
 END_TEST
 
-/* --- in one loop nest --------------------------------------------------------------------------
- */
+/* --- in one loop nest ------------------------------------------------------------------------- */
 
 #define CONV(groups)                                                                               \
     "{strides=[], padding=[1,1,1,1], dilation=[], groups=" groups                                  \

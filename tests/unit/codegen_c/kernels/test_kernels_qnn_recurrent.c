@@ -107,7 +107,7 @@ static const struct kernel_case lstms[] = {
       I16("3,2,3") W("1", "20", "3", "5") "; const f32[1,40]" },
 };
 
-/* Small floats: x, scales; weights with one scale, or one for each row. */
+/* Narrow floats: x, scales; weights with one scale, or one for each row. */
 #define F8(x)                                                                                      \
     "f8e4m3[" x "] 56 184 126 254 1 129 127 255 66 0 200; const f32[] 0.03; const f8e4m3[] 0; "    \
     "const f32[] 0.01; const f8e4m3[] 0"

@@ -1,5 +1,5 @@
-/* Products of small numbers as generated C: weights in every format that is smaller than f32, data
- * in FP8. */
+/* Products of quantised values as generated C: weights in every format that is smaller than f32,
+ * data in FP8. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

@@ -23,8 +23,7 @@ static unsigned next(unsigned *seed, unsigned n)
     return (*seed >> 8) % n;
 }
 
-/* --- networks -----------------------------------------------------------------------------------
- */
+/* --- networks --------------------------------------------------------------------------------- */
 
 /* A window over [h, w, c] of random extents. */
 struct shape {
@@ -215,8 +214,7 @@ static const char *text_of(struct arena *arena, const struct kind *kind, const s
     return str_text(&out);
 }
 
-/* --- running them -------------------------------------------------------------------------------
- */
+/* --- running them ----------------------------------------------------------------------------- */
 
 static const struct codegen_region *region_of(const struct codegen_result *result,
                                               const char *kernel)
@@ -403,8 +401,7 @@ START_TEST(copies_keep_what_they_have_to_read)
 }
 END_TEST
 
-/* --- packing ------------------------------------------------------------------------------------
- */
+/* --- packing ---------------------------------------------------------------------------------- */
 
 /* Chains of blocks, each alive with the next, some of which reach into the one before, and others
  * anywhere. */

@@ -104,8 +104,7 @@ START_TEST(equal_input_gives_equal_offsets)
 }
 END_TEST
 
-/* --- plans of graphs ----------------------------------------------------------------------------
- */
+/* --- plans of graphs -------------------------------------------------------------------------- */
 
 /* A graph, and lines that its NAME.c must have. */
 static const struct {

@@ -150,8 +150,7 @@ START_TEST(every_element_is_where_it_is_read)
 }
 END_TEST
 
-/* --- runs ---------------------------------------------------------------------------------------
- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 static struct generated *build_generated(struct module *module, const struct combination *c,
                                          const struct codegen_result *result)

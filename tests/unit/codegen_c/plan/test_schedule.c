@@ -23,8 +23,7 @@ static unsigned next_random(unsigned *state)
     return *state >> 8;
 }
 
-/* --- problems -----------------------------------------------------------------------------------
- */
+/* --- problems --------------------------------------------------------------------------------- */
 
 struct builder {
     struct schedule_task *tasks;
@@ -153,8 +152,7 @@ static struct schedule_problem random_problem(unsigned seed, int n, unsigned rea
     return problem_of(&b);
 }
 
-/* --- the oracle ---------------------------------------------------------------------------------
- */
+/* --- the oracle ------------------------------------------------------------------------------- */
 
 /* Written from the header, by definition: for each task of an order all buffers are looked at. */
 static size_t alive_at(const struct schedule_problem *p, const int *order, int at)
@@ -245,8 +243,7 @@ static struct schedule check_problem(const struct schedule_problem *p, uint64_t 
     return s;
 }
 
-/* --- tests --------------------------------------------------------------------------------------
- */
+/* --- tests ------------------------------------------------------------------------------------ */
 
 START_TEST(test_every_order)
 {

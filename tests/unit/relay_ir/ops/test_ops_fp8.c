@@ -91,23 +91,22 @@ static const struct op_case rows[] = {
 
 static const struct op_case errors[] = {
     { "nn.conv1d", CONV(""), "f8e4m3[1,1,1] 1; f8e4m3[1,1,1] 1", "",
-      "nn.conv1d of FP8 inputs has no out_dtype, wanted is f32, f16 or bf16" },
+      "nn.conv1d of FP8 inputs has no out_dtype, expected f32, f16 or bf16" },
     { "nn.dense", "{out_dtype=f8e4m3}", "f8e4m3[1,1] 1; f8e4m3[1,1] 1", "",
-      "has the out_dtype f8e4m3, wanted is f32, f16 or bf16" },
+      "has the out_dtype f8e4m3, expected f32, f16 or bf16" },
     { "nn.dense", "{out_dtype=i32}", "f8e4m3[1,1] 1; f8e4m3[1,1] 1", "", "has the out_dtype i32" },
     { "nn.dense", "{out_dtype=f32}", "f8e4m3[1,1] 1; f32[1,1] 1", "",
-      "input 1 of nn.dense is f32, wanted is FP8, as the other input is" },
+      "input 1 of nn.dense is f32, expected FP8, as the other input is" },
     { "nn.matmul", "{transpose_a=false, transpose_b=false}", "f32[1,1] 1; f8e5m2[1,1] 1", "",
-      "nn.matmul of f32 with weights of f8e5m2 has no out_dtype, wanted is f32" },
+      "nn.matmul of f32 with weights of f8e5m2 has no out_dtype, expected f32" },
     { "nn.dense", "{out_dtype=f16}", "f32[1,1] 1; i8[1,1] 1", "",
       "inputs 0 and 1 of nn.dense are f32 and i8" },
     { "nn.dense", "{out_dtype=f16}", "f32[1,1] 1; f4e2m1[1,1] 1", "",
-      "nn.dense of f32 with weights of f4e2m1 has the out_dtype f16, wanted is f32" },
+      "nn.dense of f32 with weights of f4e2m1 has the out_dtype f16, expected f32" },
     { "nn.dense", "{out_dtype=f64}", "f32[1,1] 1; f32[1,1] 1", "",
-      "the inputs of nn.dense are f32 and its out_dtype is f64, wanted is f32 for both" },
-    { "nn.avg_pool1d", POOL("[0,0]", "[1]"), "f8e4m3[1,1,2] 1", "", "wanted is a floating" },
-    { "nn.conv1d", CONV(", out_dtype=i32"), "i8[1,1,1] 1; i8[1,1,1] 1", "",
-      "wanted is a floating" },
+      "the inputs of nn.dense are f32 and its out_dtype is f64, expected f32 for both" },
+    { "nn.avg_pool1d", POOL("[0,0]", "[1]"), "f8e4m3[1,1,2] 1", "", "expected a floating" },
+    { "nn.conv1d", CONV(", out_dtype=i32"), "i8[1,1,1] 1; i8[1,1,1] 1", "", "expected a floating" },
 };
 
 START_TEST(product_of_fp8_is)
@@ -122,7 +121,7 @@ START_TEST(product_of_fp8_is_refused)
 }
 END_TEST
 
-/* --- against another decoder --------------------------------------------------------------- */
+/* --- against another decoder ------------------------------------------------------------------ */
 
 static const struct own_format {
     enum dtype dtype;
@@ -208,7 +207,7 @@ START_TEST(reference_agrees_with_a_decoder_of_the_test)
 }
 END_TEST
 
-/* --- text ------------------------------------------------------------------------------------ */
+/* --- text ------------------------------------------------------------------------------------- */
 
 START_TEST(absent_element_types_are_not_written)
 {
@@ -235,8 +234,8 @@ static const struct {
 } malformed[] = {
     { "{out_dtype=f33}", "attribute 'out_dtype' of dense is malformed" },
     { "{out_dtype=}", "attribute 'out_dtype' of dense is malformed" },
-    { "{out_dtype=f32", "'}' is missing" },
-    { "{out_dtype=f32, out_dtype=f32}", "'}' is missing" },
+    { "{out_dtype=f32", "expected '}'" },
+    { "{out_dtype=f32, out_dtype=f32}", "expected '}'" },
     { "{}", "expected" },
     { "{in_dtype=f32}", "expected" },
 };
@@ -255,7 +254,7 @@ START_TEST(malformed_attributes_are_refused)
 }
 END_TEST
 
-/* --- the engine ------------------------------------------------------------------------------ */
+/* --- the engine ------------------------------------------------------------------------------- */
 
 #define FORM                                                                                       \
     "{strides=[1,1], padding=[1,1,1,1], dilation=[1,1], groups=1, data_layout=\"NCHW\", "          \

@@ -19,8 +19,7 @@ static const struct op_case takes[] = {
       "index 0 is out of range for an axis of extent 0" },
     { "take", "{axis=1}", "f32[3] 1; i64[1] 0", "", "axis 1 is out of range for shape 3" },
     { "take", "{axis=0}", "f32[] 1; i64[1] 0", "", "axis 0 is out of range for shape scalar" },
-    { "take", "{axis=0}", "f32[3] 1; f32[1] 0", "",
-      "input 1 of take is f32, wanted is i32 or i64" },
+    { "take", "{axis=0}", "f32[3] 1; f32[1] 0", "", "input 1 of take is f32, expected i32 or i64" },
     { "take", "{axis=0}", "f32[1,1,1,1,1] 1; i64[1,1,1,1,1] 0", "", "has rank 9" },
 };
 
@@ -32,7 +31,7 @@ static const struct op_case gathers[] = {
     { "gather", "{axis=0}", "f32[2,2] 1; i64[0,2]", "f32[0,2]", NULL },
     { "gather", "{axis=1}", "f32[2,2] 1; i64[2,1] 0 2", "", "index 2 is out of range" },
     { "gather", "{axis=1}", "f32[2,2] 1; i64[2] 0", "",
-      "input 1 of gather has shape 2, wanted is rank 2" },
+      "input 1 of gather has shape 2, expected rank 2" },
     { "gather", "{axis=1}", "f32[2,2] 1; i64[3,2] 0", "",
       "indices of shape 3x2 do not fit into shape 2x2" },
     { "gather", "{axis=2}", "f32[2,2] 1; i64[2,2] 0", "", "axis 2 is out of range" },
@@ -56,7 +55,7 @@ static const struct op_case gathers[] = {
       "batch dimension 0 is 2 in x and 3" },
     { "gather_nd", "{batch_dims=-1}", "f32[2,2] 0; i64[2,1] 0", "", "with -1 batch dimensions" },
     { "gather_nd", "{batch_dims=2}", "f32[2,2] 0; i64[2,1] 0", "", "with 2 batch dimensions" },
-    { "gather_nd", "{batch_dims=0}", "f32[2,2] 0; i64[] 0", "", "wanted is rank 1 or more" },
+    { "gather_nd", "{batch_dims=0}", "f32[2,2] 0; i64[] 0", "", "expected rank 1 or more" },
 };
 
 #define SCATTER(axis, reduction) "{axis=" axis ", reduction=\"" reduction "\"}"
@@ -89,7 +88,7 @@ static const struct op_case scatters[] = {
     { "scatter_elements", SCATTER("0", ""), "f32[2] 1; i64[1] 0; f64[1] 0", "",
       "inputs 0 and 2 of" },
     { "scatter_elements", SCATTER("0", ""), "f32[2] 1; i64[2] 0; f32[1] 0", "",
-      "updates of shape 1, wanted" },
+      "updates of shape 1, expected" },
     { "scatter_elements", SCATTER("0", ""), "f32[2,1] 1; i64[1,2] 0; f32[1,2] 0", "",
       "off axis 0" },
     { "scatter_elements", SCATTER("1", ""), "f32[2] 1; i64[1] 0; f32[1] 0", "",
@@ -109,7 +108,7 @@ static const struct op_case scatters[] = {
     { "scatter_nd", SCATTER("0", ""), "f32[2] 1; i64[1,2] 0; f32[1] 0", "",
       "index tuples of 2 for shape 2" },
     { "scatter_nd", SCATTER("0", ""), "f32[2,2] 1; i64[1,1] 0; f32[2] 0", "",
-      "updates of shape 2, wanted is 1x2" },
+      "updates of shape 2, expected 1x2" },
     { "scatter_nd", SCATTER("0", ""), "f32[2] 1; i16[1,1] 0; f32[1] 0", "",
       "input 1 of scatter_nd is i16" },
 };
@@ -125,9 +124,8 @@ static const struct op_case one_hots[] = {
       "i64[2] 9223372036854775807 -9223372036854775808; f32[2] 0 1", "f32[2,2] 0", NULL },
     { "one_hot", "{axis=0, depth=2}", "f32[] 1; bool[2] 0 1", "bool[2] 0 1", NULL },
     { "one_hot", "{axis=0, depth=0}", "i64[2] 1; f32[2] 0 1", "f32[0,2]", NULL },
-    { "one_hot", "{axis=0, depth=-1}", "i64[2] 1; f32[2] 0 1", "",
-      "depth -1, wanted is 0 or more" },
-    { "one_hot", "{axis=0, depth=2}", "i64[2] 1; f32[3] 0 1 2", "", "3 values, wanted are" },
+    { "one_hot", "{axis=0, depth=-1}", "i64[2] 1; f32[2] 0 1", "", "depth -1, expected 0 or more" },
+    { "one_hot", "{axis=0, depth=2}", "i64[2] 1; f32[3] 0 1 2", "", "3 values, expected two" },
     { "one_hot", "{axis=2, depth=2}", "i64[2] 1; f32[2] 0 1", "", "axis 2 is out of range" },
     { "one_hot", "{axis=0, depth=2}", "bool[2] 1; f32[2] 0 1", "", "input 0 of one_hot is bool" },
     { "one_hot", "{axis=0, depth=9223372036854775807}", "i64[2] 1; f32[2] 0 1", "", "is too big" },

@@ -35,17 +35,17 @@ static const struct op_case cases[] = {
     { "qnn.layer_norm", NORM("1", "0", "0"), "i8[1,2] 0 2" TENTHS "; f32[2] 1e30; f32[2] 0",
       "i8[1,2] -128 127", NULL },
     { "qnn.layer_norm", NORM("1", "0", "0"), "i8[1,2] 0 2" TENTHS "; f32[3] 1", "",
-      "scale has shape 3, wanted is 2" },
+      "scale has shape 3, expected 2" },
     { "qnn.layer_norm", NORM("1", "0", "0"), "i8[1,2] 0 2" TENTHS "; i8[2] 1", "",
-      "input 5 of qnn.layer_norm is i8, wanted is f32" },
+      "input 5 of qnn.layer_norm is i8, expected f32" },
     { "qnn.layer_norm", NORM("1", "0", "0"), "f32[1,2] 0" TENTHS "; f32[2] 1", "",
-      "wanted is i8, u8, i16 or u16" },
+      "expected i8, u8, i16 or u16" },
     { "qnn.instance_norm", NORM("1", "0", "0"),
       "i8[1,2,2] 3 7 10 30" TENTHS "; f32[2] 1 2; f32[2] 0 1", "i8[1,2,2] -9 11 -9 31", NULL },
     { "qnn.instance_norm", NORM("2", "0", "0"), /* the channels last */
       "i8[1,2,2] 3 10 7 30" TENTHS "; f32[2] 1 2; f32[2] 0 1", "i8[1,2,2] -9 -9 11 31", NULL },
     { "qnn.instance_norm", NORM("2", "0", "0"), "i8[1,2,2,2] 3" TENTHS "; f32[2] 1; f32[2] 0", "",
-      "the channels are axis 2, wanted is axis 1 or the last" },
+      "the channels are axis 2, expected axis 1 or the last" },
     { "qnn.group_norm", NORM("1", "1", "0"), "i8[1,2,2] 3 7 7 3" TENTHS "; f32[2] 1 2; f32[2] 0 1",
       "i8[1,2,2] -9 11 31 -9", NULL },
     { "qnn.group_norm", NORM("1", "3", "0"), "i8[1,2,2] 3" TENTHS "; f32[2] 1; f32[2] 0", "",
@@ -54,19 +54,18 @@ static const struct op_case cases[] = {
     /* 3 and 4 of 5, 1 and 3 of 4, in tenths; lines of zeros stay */
     { "qnn.lp_normalize", "{axis=1, p=2}", "i8[2,2] 6 7 3 3" TENTHS, "i8[2,2] 7 9 1 1", NULL },
     { "qnn.lp_normalize", "{axis=0, p=1}", "i8[2,2] 4 3 0 3" TENTHS, "i8[2,2] 3 1 -6 1", NULL },
-    { "qnn.lp_normalize", "{axis=0, p=3}", "i8[2] 4" TENTHS, "", "p is 3, wanted is 1 or 2" },
+    { "qnn.lp_normalize", "{axis=0, p=3}", "i8[2] 4" TENTHS, "", "p is 3, expected 1 or 2" },
 
     /* d = 2 is 1.0; 1 / (1 + 3 * 1 / 3)^1 is 0.5 */
     { "qnn.lrn", LRN("3", "3", "1", "1"), "i8[1,1,1] 5" TENTHS, "i8[1,1,1] 6", NULL },
     { "qnn.lrn", LRN("3", "0", "2", "2"), "i8[1,2,1] 5 -1" TENTHS, "i8[1,2,1] 3 -4", NULL },
-    { "qnn.lrn", LRN("3", "-1", "1", "1"), "i8[1,1,1] 5" TENTHS, "",
-      "wanted are no negative ones" },
+    { "qnn.lrn", LRN("3", "-1", "1", "1"), "i8[1,1,1] 5" TENTHS, "", "expected none negative" },
     { "qnn.lrn", LRN("3", "3", "1", "1"), "i16[1,1,1] 5; f32[] 0.5; i16[] 3; f32[] 0.1; i8[] 1",
       "i8[1,1,1] 6", NULL },
     { "qnn.lrn", LRN("3", "1", "1", "1"), "f32[1,1,1] 5; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "wanted is i8, u8, i16 or u16" },
+      "expected i8, u8, i16 or u16" },
 
-    /* 7/2 and -7/2: halves up; by 0: the greatest, the least, none */
+    /* 7/2 and -7/2: ties up; by 0: the greatest, the least, none */
     { "qnn.div", "", "i8[2] 7 -7; i8[1] 2; f32[] 1; i8[] 0; f32[] 1; i8[] 0; f32[] 1; i8[] 1",
       "i8[2] 5 -2", NULL },
     { "qnn.div", "", "i8[3] 7 -7 0; u8[1] 9; f32[] 1; i8[] 0; f32[] 1; u8[] 9; f32[] 1; i8[] 1",
@@ -79,10 +78,10 @@ static const struct op_case cases[] = {
       "u16[2] 65535 0; u16[1] 1; f32[] 1; u16[] 0; f32[] 0.5; u16[] 0; f32[] 2; u16[] 3",
       "u16[2] 65535 3", NULL },
     { "qnn.div", "", "i8[1] 7; f32[1] 2; f32[] 1; i8[] 0; f32[] 1; f32[] 0; f32[] 1; i8[] 1", "",
-      "input 1 of qnn.div is f32, wanted is i8, u8, i16 or u16" },
+      "input 1 of qnn.div is f32, expected i8, u8, i16 or u16" },
     { "qnn.div", "",
       "f8e5m2[1] 7; f8e5m2[1] 2; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0; f32[] 1; f8e5m2[] 0", "",
-      "numbers fit into 32 bits" },
+      "at most 2^30 steps" },
 };
 
 START_TEST(by_hand)

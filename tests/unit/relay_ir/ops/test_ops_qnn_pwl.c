@@ -85,7 +85,7 @@ static int64_t zero_of(enum dtype dtype, double low, double scale)
 START_TEST(every_code_is_near)
 {
     static const enum dtype outs[] = { DTYPE_I8, DTYPE_U8, DTYPE_I16, DTYPE_U16 };
-    static double wanted[QNN_WIDE_CODES];
+    static double wanted[QNN_WIDE_VALUES];
     static struct qnn_pwl pwl;
 
     for (int o = 0; o < 4; o++) {
@@ -97,7 +97,7 @@ START_TEST(every_code_is_near)
         const double bound = 0.5 + (is_small ? QNN_PWL_ERROR_8 : QNN_PWL_ERROR_16) + 1e-3;
         double worst = 0;
 
-        for (int code = 0; code < QNN_WIDE_CODES; code++) {
+        for (int code = 0; code < QNN_WIDE_VALUES; code++) {
             const double x =
                 functions[_i].least + (functions[_i].most - functions[_i].least) * code / 65535;
             const double y = functions[_i].of(x) / step;
@@ -106,7 +106,7 @@ START_TEST(every_code_is_near)
         }
         ck_assert(qnn_pwl_fit(wanted, &range, &pwl));
         ck_assert_msg(pwl.n <= functions[_i].most_segments, "%d segments", pwl.n);
-        for (int code = 0; code < QNN_WIDE_CODES; code++) {
+        for (int code = 0; code < QNN_WIDE_VALUES; code++) {
             const int64_t y =
                 on_segment(code, pwl.starts, &pwl.lines[0][0], pwl.n, qnn_pwl_bits(out)) +
                 range.zero;
@@ -125,11 +125,11 @@ END_TEST
 /* What bends up and down everywhere: refused, and not cut short. */
 START_TEST(noise_is_refused)
 {
-    static double wanted[QNN_WIDE_CODES];
+    static double wanted[QNN_WIDE_VALUES];
     static struct qnn_pwl pwl;
     const struct qnn_pwl_range range = { DTYPE_I16, 0 };
 
-    for (int code = 0; code < QNN_WIDE_CODES; code++)
+    for (int code = 0; code < QNN_WIDE_VALUES; code++)
         wanted[code] = (double)((unsigned)code * 2654435761U >> 20);
     ck_assert(!qnn_pwl_fit(wanted, &range, &pwl));
 }
@@ -204,12 +204,12 @@ static const struct {
     const char *error;
 } refused[] = {
     { DTYPE_I8, { 0, 5 }, { { 0, 0 }, { 0, 0 } }, true, "input 0 of qnn.pwl is i8" },
-    { DTYPE_I16, { 1, 5 }, { { 0, 0 }, { 0, 0 } }, true, "starts rise from 0" },
-    { DTYPE_U16, { 0, 0 }, { { 0, 0 }, { 0, 0 } }, true, "starts rise from 0" },
+    { DTYPE_I16, { 1, 5 }, { { 0, 0 }, { 0, 0 } }, true, "ascending starts from 0" },
+    { DTYPE_U16, { 0, 0 }, { { 0, 0 }, { 0, 0 } }, true, "ascending starts from 0" },
     { DTYPE_I16, { 0, 5 }, { { 0, 1 << 29 }, { 0, 0 } }, true, "lines within 2^30" },
     { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { INT32_MIN, 0 } }, true, "lines within 2^30" },
     { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { 0, 20000 } }, true, "lines within 2^30" },
-    { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { 0, 0 } }, false, "the segments are no constants" },
+    { DTYPE_I16, { 0, 5 }, { { 0, 0 }, { 0, 0 } }, false, "the segments are not constants" },
 };
 
 START_TEST(malformed_segments_are_refused)

@@ -59,8 +59,8 @@ static const struct op_case cases[] = {
       "i8[1,1,1] 2; f32[] 0.5; i8[] 0; f32[1,3] 3 2 6",
       "i8[1,1,1,1] 127; i8[1,1,1] 127; u8[1,1,1] 32", NULL },
 
-    /* small floats: 0x38 = 56 is 1, 64 is 2, 68 is 3. 1 * 2 + 0.5, 2 * 2 + 0.5 + 2.5 * 3 = 12,
-     * in quarters */
+    /* narrow floats: 0x38 = 56 is 1, 64 is 2, 68 is 3. 1 * 2 + 0.5, 2 * 2 + 0.5 + 2.5 * 3 = 12, in
+     * quarters */
     { "qnn.rnn", AFFINE("1", "", "Affine", "[1]", "[0]"),
       "f8e4m3[2,1,1] 56 64; f32[] 1; f8e4m3[] 0; f32[] 0.25; f8e4m3[] 0; f8e4m3[1,1,1] 64; f32[] "
       "1; "
@@ -69,22 +69,22 @@ static const struct op_case cases[] = {
     { "qnn.rnn", FORM("1", "", ""),
       "f8e4m3[1,1,1] 56; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 0; i8[1,1,1] 64; f32[] 1; "
       "f8e4m3[1,1,1] 68; f32[] 1",
-      ";", "input 5 of qnn.rnn is i8, wanted is a small float" },
-    { "qnn.rnn", FORM("1", "", ""), "f32[1,1,1] 3" HALVES W1, ";", "wanted is i8, u8, i16 or u16" },
+      ";", "input 5 of qnn.rnn is i8, expected a narrow float" },
+    { "qnn.rnn", FORM("1", "", ""), "f32[1,1,1] 3" HALVES W1, ";", "expected i8, u8, i16 or u16" },
     { "qnn.rnn", FORM("1", "", ""),
       "i8[1,1,1] 3" HALVES "; u8[1,1,1] 2; f32[] 1; i8[1,1,1] 2; f32[] 1", ";",
-      "input 5 of qnn.rnn is u8, wanted is i8" },
-    { "qnn.rnn", FORM("2", "", ""), "i8[1,1,1] 3" HALVES W1, ";", "wanted is (1,2,1) i8" },
+      "input 5 of qnn.rnn is u8, expected i8" },
+    { "qnn.rnn", FORM("2", "", ""), "i8[1,1,1] 3" HALVES W1, ";", "expected (1,2,1) i8" },
     { "qnn.rnn", FORM("1", "sideways", ""), "i8[1,1,1] 3" HALVES W1, ";", "sideways" },
     { "qnn.rnn", FORM("1", "", ""),
       "i8[1,1,1] 3" HALVES "; i8[1,1,1] 2; f32[2] 1; i8[1,1,1] 2; f32[] 1", ";",
-      "input 6 of qnn.rnn has shape 2, wanted is one number" },
+      "input 6 of qnn.rnn has shape 2, expected one number" },
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; _; _; f32[] 1", ";",
-      "of inputs 11 and 12 one is missing" },
+      "one of inputs 11 and 12 is missing" },
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; _; _; _; _; i8[1,1,1] 3", ";",
       "the scale or zero point of initial_h is missing" },
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; _; i32[1] 2", ";",
-      "the length of sequence 0 is 2, wanted is 0 to 1" },
+      "the length of sequence 0 is 2, expected 0 to 1" },
     /* numbers that integers do not hold */
     { "qnn.rnn", FORM("1", "", ""), "i8[1,1,1] 3" HALVES W1 "; f32[1,2] 600", ";",
       "a bias is beyond 512" },
@@ -213,7 +213,7 @@ static const struct pair {
       11, 3, 5, 9, BIASES | LENGTHS | STATES | LAST | PEEPHOLES | PER_ROW, 0.9, 0.52 },
     { "qnn.lstm", "nn.lstm", FORM("128", "", ", clip=3"), DTYPE_I8, DTYPE_I8, 60, 1, 128, 128,
       BIASES | STATES | LAST, 0.2, 0.52 },
-    /* small floats; results in units of the last place, less what gates are off (steps_off) */
+    /* narrow floats; results in units of the last place, less what gates are off (steps_off) */
     { "qnn.rnn", "nn.rnn", FORM("20", "", ""), DTYPE_F8E4M3, DTYPE_F8E4M3, 30, 2, 10, 20, BIASES,
       0.4, 0.5001 },
     { "qnn.gru", "nn.gru", FORM("9", "bidirectional", ", clip=0.75, linear_before_reset=true"),
@@ -244,7 +244,7 @@ static bool is_small_float(enum dtype dtype)
     return dtype_minifloat(dtype) != NULL;
 }
 
-/* The greatest number of integers, or of small floats. */
+/* The greatest number of integers, or of narrow floats. */
 static double greatest_of(enum dtype dtype)
 {
     const struct minifloat *format = dtype_minifloat(dtype);
@@ -363,7 +363,7 @@ static void make_inputs(struct both *both, const struct pair *p)
         put_floats(both, QNN_RNN_P, 7, &peepholes, 0.5);
 }
 
-/* In steps; of small floats in units of the last place, that of what is wanted, less 2e-4: what a
+/* In steps; of narrow floats in units of the last place, that of what is wanted, less 2e-4: what a
  * hidden state may be off, however small it is. */
 static double distance(const struct type *type, double found, double wanted, double scale)
 {
@@ -516,7 +516,7 @@ START_TEST(values_of_the_node_tests)
     for (int64_t i = 0; i < type_elements(&out[1].type); i++) {
         const double got = ldexp(tensor_at(&out[1], i), -15), wanted = t->wanted[i / t->hidden];
 
-        ck_assert_msg(fabs(got - wanted) < 8e-5, "%s: %g, wanted is %g", t->name, got, wanted);
+        ck_assert_msg(fabs(got - wanted) < 8e-5, "%s: %g, expected %g", t->name, got, wanted);
     }
     bulk_release(&bulk);
     ctx_free(ctx);

@@ -37,10 +37,11 @@ static const struct op_case cases[] = {
     { "qnn.grid_sample", SAMPLE("linear", "zeros", "false"),
       "i8[1,1,4] 1; i16[1,4,2] 0; i8[] 0; f32[] 1; i16[] 0", "", "grid of shape 1x4x2" },
     { "qnn.grid_sample", SAMPLE("linear", "zeros", "false"),
-      "i8[1,1,4] 1; i16[1,4,1] 0; i8[] 0; f32[] 1; i16[] 0", "", "places within 8184 elements" },
+      "i8[1,1,4] 1; i16[1,4,1] 0; i8[] 0; f32[] 1; i16[] 0", "",
+      "coordinates within 8184 elements" },
     { "qnn.grid_sample", SAMPLE("cubic", "zeros", "false"),
       "i8[1,1,2,2,2] 1; i16[1,1,1,1,3] 0; i8[] 0; f32[] 0.0001; i16[] 0", "",
-      "no cubic samples in three dimensions" },
+      "not cubic in three dimensions" },
 };
 
 START_TEST(by_hand)

@@ -32,11 +32,11 @@ static const struct op_case cases[] = {
       NULL },
     { "qnn.avg_pool1d", POOL("[2]", PLAIN, "false"),
       "i8[1,1,5] 4; f32[] 1; u8[] 0; f32[] 1; i8[] 0", "",
-      "input 2 of qnn.avg_pool1d is a zero point of u8, wanted is i8" },
+      "input 2 of qnn.avg_pool1d is a zero point of u8, expected i8" },
     { "qnn.avg_pool1d", POOL("[2]", PLAIN, "false"),
-      "f32[1,1,5] 4; f32[] 1; i8[] 0; f32[] 1; i8[] 0", "", "wanted is i8, u8, i16 or u16" },
+      "f32[1,1,5] 4; f32[] 1; i8[] 0; f32[] 1; i8[] 0", "", "expected i8, u8, i16 or u16" },
     { "qnn.avg_pool2d", POOL("[2]", PLAIN, "false"), "i8[1,1,5,5] 4" SAME, "",
-      "pool_size has 1 entries, wanted are 2" },
+      "pool_size has 1 entries, expected 2" },
 
     { "qnn.mean", "{axis=[1], keepdims=false}", "i8[2,2] 4 5 1 0" SAME, "i8[2] 5 0", NULL },
     { "qnn.mean", "{axis=[], keepdims=true}", "i8[2,2] 4 5 -3 10" HALF, "i8[1,1] -4", NULL },
@@ -59,7 +59,7 @@ static const struct op_case cases[] = {
       "i16[2] -32768 32767; f32[] 0.0001; i16[] 0; f32[] 0.0000152587890625; u16[] 0",
       "u16[2] 93 65443", NULL },
     { "qnn.softmax", "{axis=0}", "f32[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "wanted is i8, u8, i16 or u16" },
+      "expected i8, u8, i16 or u16" },
     { "qnn.softmax", "{axis=1}", "i8[2] 7; f32[] 1; i8[] 0; f32[] 1; i8[] 0", "",
       "axis 1 is out of range" },
 
@@ -75,7 +75,7 @@ static const struct op_case cases[] = {
     { "qnn.log_softmax", "{axis=0}", "u16[2] 7 7; f32[] 1; u16[] 0; f32[] 0.1; i8[] 127",
       "i8[2] 120 120", NULL },
     { "qnn.log_softmax", "{axis=0}", "f32[2] 7; f32[] 1; i16[] 0; f32[] 1; i8[] 0", "",
-      "wanted is i8, u8, i16 or u16" },
+      "expected i8, u8, i16 or u16" },
     { "qnn.log_softmax", "{axis=0}", "f8e4m3[2] 0x38; f32[] 1; f8e4m3[] 0; f32[] 1; f8e4m3[] 1", "",
       "the zero point of f8e4m3 is not the constant 0" },
 
@@ -103,14 +103,14 @@ static const struct op_case cases[] = {
       "coordinate_transformation_mode=\"half_pixel\", "
       "rounding_method=\"floor\", cubic_alpha=0, exclude_outside=false, antialias=false, "
       "extrapolation_value=0}",
-      "f32[2] 1", "", "wanted is i8, u8 or FP8" },
+      "f32[2] 1", "", "expected i8, u8 or FP8" },
 
     { "qnn.lut", "{axis=0}", "u8[2] 0 255; i8[256] 5; f32[] 1; i8[] 0", "i8[2] 5 5", NULL },
     { "qnn.lut", "{axis=1}", "i8[1,2] -128 127; u16[2,256] 500; f32[] 1; u16[] 0",
       "u16[1,2] 500 500", NULL },
-    { "qnn.lut", "{axis=0}", "i16[2] 0; i8[256] 5; f32[] 1; i8[] 0", "", "wanted is i8 or u8" },
+    { "qnn.lut", "{axis=0}", "i16[2] 0; i8[256] 5; f32[] 1; i8[] 0", "", "expected i8 or u8" },
     { "qnn.lut", "{axis=0}", "u8[2] 0; i8[255] 5; f32[] 1; i8[] 0", "",
-      "input 1 of qnn.lut has shape 255, wanted is 256" },
+      "input 1 of qnn.lut has shape 255, expected 256" },
     { "qnn.lut", "{axis=1}", "u8[1,2] 0; i8[3,256] 5; f32[] 1; i8[] 0", "",
       "input 1 of qnn.lut has shape 3x256" },
 
@@ -136,7 +136,7 @@ START_TEST(softmax_is_nearest)
         for (int k = 0; k < 2; k++) {
             const struct qnn_softmax softmax = qnn_softmax_of(in_scales[i], out_scales[k]);
 
-            for (int d = 0; d < QNN_CODES; d++) {
+            for (int d = 0; d < QNN_VALUES; d++) {
                 const uint64_t sum = (uint64_t)softmax.powers[0] + softmax.powers[d];
                 const uint64_t half = (uint64_t)1 << (softmax.shift - 1);
                 const uint64_t stored =
@@ -162,7 +162,7 @@ START_TEST(wide_softmax_is_nearest)
             const struct qnn_softmax softmax = qnn_softmax_of(in_scales[i], out_scales[k]);
             const uint64_t half = (uint64_t)1 << (softmax.shift - 1);
 
-            for (int d = 0; d < QNN_WIDE_CODES; d++) {
+            for (int d = 0; d < QNN_WIDE_VALUES; d++) {
                 const uint64_t power = qnn_power_at(softmax.powers, d);
                 const uint64_t sum = ((uint64_t)1 << 31) + power;
                 const double found =
@@ -187,7 +187,7 @@ START_TEST(log_softmax_is_nearest)
         for (int k = 0; k < 2; k++) {
             const struct qnn_log_softmax of = qnn_log_softmax_of(in_scales[i], out_scales[k]);
 
-            for (int d = 0; d < QNN_CODES; d++) {
+            for (int d = 0; d < QNN_VALUES; d++) {
                 /* of two, d steps apart: the sum is 2^31 and powers[d] */
                 const double m = 1 + (double)of.powers[d] / 0x1p31, at = (m - 1) * 256;
                 const int low = m < 2 ? (int)at : 255;

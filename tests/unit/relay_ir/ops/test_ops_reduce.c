@@ -95,10 +95,10 @@ static const struct op_case along_axis[] = {
       "i64[2] 4294967297 8589934593", NULL }, /* modulo 2^64 */
     { "nn.softmax", "{axis=2}", "f32[2,2] 1", "", "axis 2 is out of range for shape 2x2" },
     { "nn.softmax", "{axis=0}", "f32[] 1", "", "axis 0 is out of range for shape scalar" },
-    { "nn.softmax", "{axis=0}", "i32[2] 1", "", "wanted is a floating-point type" },
+    { "nn.softmax", "{axis=0}", "i32[2] 1", "", "expected a floating-point type" },
     { "cumsum", "{axis=0, exclusive=false, reverse=false}", "bool[2] 1", "",
       "input 0 of cumsum is" },
-    { "nn.lp_normalize", "{axis=0, p=3}", "f32[2] 1", "", "p is 3, wanted is 1 or 2" },
+    { "nn.lp_normalize", "{axis=0, p=3}", "f32[2] 1", "", "p is 3, expected 1 or 2" },
 };
 
 #define TOPK(axis, k, largest) "{axis=" axis ", k=" k ", largest=" largest ", sorted=true}"

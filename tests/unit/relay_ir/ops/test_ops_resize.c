@@ -143,13 +143,13 @@ static const struct op_case cubic[] = {
 
 static const struct op_case errors[] = {
     { "image.resize", RESIZE("[4]", "[]", "bicubic", "", PLAIN), "f32[2] 1", "",
-      "method is \"bicubic\", wanted is one of \"nearest_neighbor\", \"linear\", \"cubic\"" },
+      "method is \"bicubic\", expected one of \"nearest_neighbor\", \"linear\", \"cubic\"" },
     { "image.resize", RESIZE("[4]", "[]", "cubic", "corners", PLAIN), "f32[2] 1", "",
       "coordinate_transformation_mode is \"corners\"" },
     { "image.resize", RESIZE("[4]", "[]", "", "", ROUND("up")), "f32[2] 1", "",
       "rounding_method is \"up\"" },
     { "image.resize", RESIZE("[4,4]", "[]", "", "", PLAIN), "f32[2] 1", "",
-      "size has 2 entries, wanted is one per dimension of shape 2" },
+      "size has 2 entries, expected one per dimension of shape 2" },
     { "image.resize", RESIZE("[4]", "[2,2]", "", "", PLAIN), "f32[2] 1", "",
       "2 scales and a region of interest of 0 numbers do not fit shape 2" },
     { "image.resize", CROP("[4]", "[0,0,1]", "", PLAIN), "f32[2] 1", "",
@@ -169,7 +169,7 @@ static const struct op_case errors[] = {
     { "image.resize", RESIZE("[4]", "[]", "linear", "", PLAIN), "i64[2] 1", "",
       "image.resize of i64 by method \"linear\" is not supported" },
     { "image.resize", RESIZE("[4]", "[]", "linear", "", PLAIN), "bool[2] 1", "",
-      "is bool, wanted" },
+      "is bool, expected" },
 };
 
 START_TEST(nearest_copies_the_element_at_the_rounded_place)

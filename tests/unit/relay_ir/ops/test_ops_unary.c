@@ -198,14 +198,14 @@ static const struct op_case casts[] = {
 };
 
 static const struct op_case errors[] = {
-    { "exp", "", "i32[2] 1", "", "input 0 of exp is i32, wanted is a floating-point type" },
-    { "bitwise_not", "", "f32[2] 1", "", "wanted is an integer type" },
-    { "logical_not", "", "i8[2] 1", "", "input 0 of logical_not is i8, wanted is bool" },
-    { "nn.relu", "", "bool[2] 1", "", "wanted is a floating-point or integer type" },
-    { "negative", "", "u8[2] 1", "", "wanted is a floating-point or signed integer type" },
+    { "exp", "", "i32[2] 1", "", "input 0 of exp is i32, expected a floating-point type" },
+    { "bitwise_not", "", "f32[2] 1", "", "expected an integer type" },
+    { "logical_not", "", "i8[2] 1", "", "input 0 of logical_not is i8, expected bool" },
+    { "nn.relu", "", "bool[2] 1", "", "expected a floating-point or integer type" },
+    { "negative", "", "u8[2] 1", "", "expected a floating-point or signed integer type" },
     { "nn.gelu", "{approximate=\"erf\"}", "f32[2] 1", "",
-      "approximate is \"erf\", wanted is one of \"none\", \"tanh\"" },
-    { "isnan", "", "i32[2] 1", "", "wanted is a floating-point type" },
+      "approximate is \"erf\", expected one of \"none\", \"tanh\"" },
+    { "isnan", "", "i32[2] 1", "", "expected a floating-point type" },
     { "abs", "", "f8e5m2[2] 1", "", "input 0 of abs is f8e5m2" },
     { "abs", "", "f32[2] 1; f32[2] 1", "", "abs has 2 inputs" },
     { "abs", "", "_", "", "input 0 of abs is missing" },

@@ -328,7 +328,7 @@ static void check_layouts(const struct module *module)
         const char *in = node_layout(n), *out = node_out_layout(n);
         const bool mixes = n->op == OP_CONV2D && n->attrs.conv.groups == 1;
 
-        if (*in && layout_takes_planes(n))
+        if (*in && layout_takes_channels_first(n))
             ck_assert_int_eq(layout_is_last(in), layout_is_last(out));
         else if (*in && !mixes && n->op != OP_CONV2D_TRANSPOSE)
             ck_assert_msg(layout_is_last(in) && layout_is_last(out), "%s",

@@ -1,4 +1,4 @@
-/* fake_quant_to_integer: codes of small floats are moved and compared as they are. */
+/* fake_quant_to_integer: codes of narrow floats are moved and compared as they are. */
 #include <check.h>
 #include <stdlib.h>
 

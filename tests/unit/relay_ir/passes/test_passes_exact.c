@@ -67,7 +67,7 @@ static const struct exact_case {
       "fn main(%x: (2,4,6) f8e4m3, %v: (2,6,3) f8e4m3) -> (%y) {\n" Z S DECODE("xf", "x", "s")
           DECODE("vf", "v", "u") "  %c = nn.matmul(%xf, %vf) {transpose_a=false, "
                                  "transpose_b=false}\n" ENCODE("y", "c", "t") "}\n" },
-    { "exact_transpose_in_phases",
+    { "exact_polyphase",
       "fn main(%x: (1,3,5,4) f8e4m3) -> (%y) {\n" Z S
       "  const @w : (3,2,4,3) f8e4m3 = crc32:00000000\n  const @ws : (2) f32 = [0.01, 0.002]\n"
       "  %wf = qnn.dequantize(@w, @ws, @z) {axis=1}\n" DECODE(

@@ -443,7 +443,7 @@ static const struct pass_case shared[] = {
       "  %f_3 = cast(%x) {dtype=f32, saturate=true}\n"
       "  %b = add(%f_3, %f_3)\n"
       "}\n" },
-    /* no small number */
+    /* no quantised value */
     { NULL,
       "fn main(%x: (4) f32) -> (%a, %b) {\n"
       "  %f = nn.relu(%x)\n"

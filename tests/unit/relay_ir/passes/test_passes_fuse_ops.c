@@ -191,7 +191,7 @@ static const struct pass_case rows[] = {
       "  %s = multiply(%a, %x) : (6) f32\n"
       "}\n" },
 
-    /* small numbers are decoded where they are read: in front of an anchor, and behind it */
+    /* quantised values are decoded where they are read: in front of an anchor, and behind it */
     { NULL,
       "fn main(%x: (1,2,3,3) f8e4m3, %r: (1,2,1,1) f8e4m3) -> (%q) {\n"
       "  %d = cast(%x) {dtype=f32, saturate=true} : (1,2,3,3) f32\n"

@@ -11,8 +11,7 @@
 
 enum { N_SEEDS = 300, N_NODES = 30 };
 
-/* --- what fuse_ops promises --------------------------------------------------------------------
- */
+/* --- what fuse_ops promises ------------------------------------------------------------------- */
 
 static bool is_anchor(const struct node *node)
 {
@@ -65,8 +64,7 @@ static void check_contract(const struct module *module)
     }
 }
 
-/* --- random networks ---------------------------------------------------------------------------
- */
+/* --- random networks -------------------------------------------------------------------------- */
 
 static struct module *reparse(struct ctx *ctx, const struct module *module)
 {
@@ -127,8 +125,7 @@ START_TEST(the_passes_are_deterministic)
 }
 END_TEST
 
-/* --- the runner --------------------------------------------------------------------------------
- */
+/* --- the runner ------------------------------------------------------------------------------- */
 
 static const char small[] = "fn main(%x: (1,3,2,2) f32) -> (%z) {\n"
                             "  const @w : (3,3,1,1) f32 = crc32:00000000\n"

@@ -1,4 +1,4 @@
-/* Models that calculate with halves calculate with f32; what only moves them stays as it is.
+/* Half-precision models compute in f32; what only moves them stays as it is.
  * Numbers in the rows are such that halves hold the results exactly. */
 #include <check.h>
 #include <stdlib.h>

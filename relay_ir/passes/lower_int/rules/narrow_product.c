@@ -1,4 +1,4 @@
-/* small_product.c - product(dequantize(x), dequantize(w)) -> multiply(product(x, w), scales).
+/* narrow_product.c - product(dequantize(x), dequantize(w)) -> multiply(product(x, w), scales).
  *
  * A dequantize whose scale is 1 may be a cast. */
 #include <math.h>
@@ -6,9 +6,9 @@
 #include "relay_ir/passes/rules.h"
 #include "relay_ir/products.h"
 
-/* What stands behind an operand: codes, and scales that they are multiplied by. */
+/* What stands behind an operand: quantised values, and scales that they are multiplied by. */
 struct operand {
-    struct value *codes;       /* NULL = the operand is no decoded small number */
+    struct value *codes;       /* NULL = the operand is no decoded quantised value */
     const struct value *scale; /* a constant; NULL = 1 */
 };
 

@@ -1,6 +1,6 @@
-/* stored_codes.c - constants that are stored as codes stay so where a table is read at computed
- * places, and where products read them with zero points, or with scales along another axis than
- * that of their outputs.
+/* stored_constants.c - constants that are stored as quantised values stay so where a table is read at
+ * computed places, and where products read them with zero points, or with scales along another axis
+ * than that of their outputs.
  *
  * Only the rows that are read are decoded: an embedding table keeps its bytes. */
 #include <math.h>
@@ -198,7 +198,7 @@ struct value *turn_before_decoder(struct rewrite *rewrite, struct node *root)
     return inputs[0] ? rule_build(rewrite, decode->op, &attrs, decode->n_inputs, inputs) : NULL;
 }
 
-/* transpose(codes) -> codes: constants are folded later, when decoders are as well. */
+/* transpose(codes) -> quantised values: constants are folded later, when decoders are as well. */
 struct value *turned_codes(struct rewrite *rewrite, struct node *root)
 {
     const struct value *codes = root->inputs[0];
@@ -270,7 +270,7 @@ static bool weights_of(const struct node *decode, struct weights *w)
     return true;
 }
 
-/* Of unsigned codes: what signed ones are less. */
+/* Of unsigned quantised values: what signed ones are less. */
 static int32_t shift_of(const struct weights *w)
 {
     const enum dtype dtype = w->codes->type.dtype;
@@ -284,8 +284,8 @@ static int32_t code_at(const struct weights *w, const struct tensor *x, int64_t 
            (centred ? zero_at(w, i / w->inner % w->channels) : shift_of(w));
 }
 
-/* Codes less their zero points (`centred`), or moved to where signed ones are: as i4 where they fit
- * and were of 4 bits, or (`may_grow`) i8. NULL when they do not fit. */
+/* Quantised values less their zero points (`centred`), or moved to where signed ones are: as i4
+ * where they fit and were of 4 bits, or (`may_grow`) i8. NULL when they do not fit. */
 static void *codes_of(struct rewrite *rewrite, const struct weights *w, bool centred, bool may_grow,
                       struct type *type)
 {
@@ -335,7 +335,7 @@ static struct value *centred(struct rewrite *rewrite, const struct node *root,
                                     &scalar, zero));
 }
 
-/* The same codes with rows and columns exchanged. */
+/* The same quantised values with rows and columns exchanged. */
 static void *turned(struct rewrite *rewrite, const void *codes, struct type *type)
 {
     const struct tensor from = { *type, (void *)(uintptr_t)codes };
@@ -349,8 +349,8 @@ static void *turned(struct rewrite *rewrite, const void *codes, struct type *typ
     return data;
 }
 
-/* dequantize(codes, scale, zero) -> codes in blocks of a whole row, with a zero point each: for
- * matrices, and kernels of one point. */
+/* dequantize(codes, scale, zero) -> quantised values in blocks of a whole row, with a zero point
+ * each: for matrices, and kernels of one point. */
 static struct value *in_blocks(struct rewrite *rewrite, const struct node *root,
                                const struct weights *w)
 {

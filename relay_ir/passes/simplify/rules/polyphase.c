@@ -1,4 +1,4 @@
-#include "relay_ir/passes/simplify/rules/phases.h"
+#include "relay_ir/passes/simplify/rules/polyphase.h"
 
 #include "relay_ir/layout.h"
 
@@ -9,7 +9,7 @@ enum {
 
 /* The number of taps that all phases have together, the first and the last of which read x at these
  * offsets; at least as far as it takes for no padding to be negative. */
-static int64_t span(struct phase_dim *d, int64_t shift)
+static int64_t span(struct polyphase_dim *d, int64_t shift)
 {
     int64_t first = 0, last;
 
@@ -31,7 +31,7 @@ static int64_t span(struct phase_dim *d, int64_t shift)
 
 /* With the padding as shift, phases begin with taps 0, 1 ...: kernels without dilation have no
  * fewer taps together than k / stride, rounded up. */
-static void set_dim(struct phase_dim *d)
+static void set_dim(struct polyphase_dim *d)
 {
     const int64_t least = span(d, 0);
 
@@ -39,7 +39,7 @@ static void set_dim(struct phase_dim *d)
         span(d, 0);
 }
 
-bool phases_of(const struct node *node, struct phases *p)
+bool polyphase_of(const struct node *node, struct polyphase *p)
 {
     const struct conv_transpose_attrs *attrs = &node->attrs.conv_transpose;
     const struct type *x = &node->inputs[0]->type, *w = &node->inputs[1]->type;
@@ -55,14 +55,14 @@ bool phases_of(const struct node *node, struct phases *p)
     p->out_c = w->dim[1];
     p->n = 1;
     for (int i = 0; i < p->rank; i++) {
-        struct phase_dim *d = &p->dims[i];
+        struct polyphase_dim *d = &p->dims[i];
 
-        *d = (struct phase_dim){ .k = w->dim[2 + i],
-                                 .stride = attrs->strides.at[i],
-                                 .dil = attrs->dilation.at[i],
-                                 .pad = attrs->padding.at[i],
-                                 .in = x->dim[2 + i],
-                                 .out = y->dim[2 + i] };
+        *d = (struct polyphase_dim){ .k = w->dim[2 + i],
+                                     .stride = attrs->strides.at[i],
+                                     .dil = attrs->dilation.at[i],
+                                     .pad = attrs->padding.at[i],
+                                     .in = x->dim[2 + i],
+                                     .out = y->dim[2 + i] };
         if (d->stride > MOST_STRIDE || d->out > SPATIAL_MOST)
             return false;
         set_dim(d);
@@ -75,27 +75,27 @@ bool phases_of(const struct node *node, struct phases *p)
     return true;
 }
 
-int64_t phases_channels(const struct phases *p)
+int64_t polyphase_channels(const struct polyphase *p)
 {
     return p->n * p->groups * p->out_c;
 }
 
-int64_t phases_old_channel(const struct phases *p, int64_t channel)
+int64_t polyphase_old_channel(const struct polyphase *p, int64_t channel)
 {
     return p->groups == 1 ? channel % p->out_c : channel / p->n;
 }
 
-int64_t phases_phase(const struct phases *p, int64_t channel)
+int64_t polyphase_phase(const struct polyphase *p, int64_t channel)
 {
     return p->groups == 1 ? channel / p->out_c : channel % p->n;
 }
 
-struct ints phases_padding(const struct phases *p)
+struct ints polyphase_padding(const struct polyphase *p)
 {
     struct ints padding = ints_fill(2 * p->rank, 0);
 
     for (int i = 0; i < p->rank; i++) {
-        const struct phase_dim *d = &p->dims[i];
+        const struct polyphase_dim *d = &p->dims[i];
 
         padding.at[i] = -d->first;
         padding.at[p->rank + i] = d->positions - d->in + d->first + d->taps - 1;
@@ -104,19 +104,19 @@ struct ints phases_padding(const struct phases *p)
 }
 
 /* The tap of the kernel that reads x at q + first + j in this phase; -1 = none does. */
-static int64_t tap_of(const struct phase_dim *d, int64_t phase, int64_t j)
+static int64_t tap_of(const struct polyphase_dim *d, int64_t phase, int64_t j)
 {
     const int64_t reach = phase - d->shift + d->pad - (d->first + j) * d->stride;
 
     return reach >= 0 && reach % d->dil == 0 && reach / d->dil < d->k ? reach / d->dil : -1;
 }
 
-int64_t phases_old_place(const struct phases *p, int64_t phase, int64_t place)
+int64_t polyphase_old_place(const struct polyphase *p, int64_t phase, int64_t place)
 {
     int64_t old = 0, step = 1;
 
     for (int i = p->rank - 1; i >= 0; i--) {
-        const struct phase_dim *d = &p->dims[i];
+        const struct polyphase_dim *d = &p->dims[i];
         const int64_t tap = tap_of(d, phase % d->stride, place % d->taps);
 
         if (tap < 0)

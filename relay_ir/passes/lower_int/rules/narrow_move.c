@@ -1,6 +1,7 @@
-/* codes.c - codes of small floats between encoder and decoder: a qnn.quantize and a qnn.dequantize
- * with one scale, or casts from and to f32. Operators that only move or compare numbers work on the
- * codes themselves, a quarter of the bytes: no bit of any number changes. */
+/* narrow_move.c - quantised values of narrow floats between encoder and decoder: a qnn.quantize and a
+ * qnn.dequantize with one scale, or casts from and to f32. Operators that only move or compare
+ * numbers work on the quantised values themselves, a quarter of the bytes: no bit of any number
+ * changes. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -20,8 +21,8 @@ static bool is_code(const struct value *value)
     return dtype_kind(value->type.dtype) == KIND_MINIFLOAT && value->type.dtype != DTYPE_AFP;
 }
 
-/* Of an encoder or a decoder whose codes are `codes`; false where scales are several or computed.
- */
+/* Of an encoder or a decoder whose quantised values are `codes`; false where scales are several or
+ * computed. */
 static bool coding_of(const struct node *node, const struct value *codes, struct coding *coding)
 {
     *coding = (struct coding){ codes->type.dtype, 1 };

@@ -1,4 +1,4 @@
-/* places.c - where the channels of each value are. Breadth first from the spatial operators, in the
+/* channel_axis.c - where the channels of each value are. Breadth first from the spatial operators, in the
  * order of the graph; the first that says something of a value is believed. */
 #include "relay_ir/layout.h"
 #include "relay_ir/passes/layout/plan.h"
@@ -17,14 +17,14 @@ bool plan_is_image(const struct plan *plan, const struct node *node, int input)
 }
 
 /* Values of main are numbered; those of no dims have no place. */
-static struct place *place_of(const struct spread *spread, const struct value *value)
+static struct channel_axis *place_of(const struct spread *spread, const struct value *value)
 {
-    return &spread->plan->places[value->id];
+    return &spread->plan->axes[value->id];
 }
 
 static void settle(struct spread *spread, struct value *value, const struct order order[2])
 {
-    struct place *place = place_of(spread, value);
+    struct channel_axis *place = place_of(spread, value);
 
     if (place->known || value->kind == VALUE_CONSTANT)
         return;
@@ -57,7 +57,7 @@ static bool shares_order(const struct node *node, const struct value *value)
 
 static void spread_free(struct spread *spread, struct node *node)
 {
-    const struct place *known = place_of(spread, node->outputs[0]);
+    const struct channel_axis *known = place_of(spread, node->outputs[0]);
     struct role *role = &spread->plan->roles[node->id];
     const int n = role->spread ? 0 : layout_n_images(node);
 
@@ -130,7 +130,7 @@ static void spread_over(struct spread *spread, struct node *node)
 static bool has_orders(const struct spread *spread, const struct value *value,
                        const struct order order[2])
 {
-    const struct place *place = place_of(spread, value);
+    const struct channel_axis *place = place_of(spread, value);
 
     return place->known && order_equal(&place->order[0], &order[0], value->type.rank) &&
            order_equal(&place->order[1], &order[1], value->type.rank);
@@ -140,13 +140,13 @@ static bool has_orders(const struct spread *spread, const struct value *value,
 static bool lies_alike(const struct spread *spread, const struct value *value,
                        const struct order order[2])
 {
-    const struct place *place = place_of(spread, value);
+    const struct channel_axis *place = place_of(spread, value);
 
     return place->known && order_same_memory(&place->type, &place->order[0], &order[0]) &&
            order_same_memory(&place->type, &place->order[1], &order[1]);
 }
 
-/* Whether the places of what the node reads and writes are those that it can take. */
+/* Whether the channel axes of what the node reads and writes are those that it can take. */
 static bool free_fits(const struct spread *spread, const struct node *node)
 {
     const struct order *order = place_of(spread, node->outputs[0])->order;
@@ -174,7 +174,7 @@ static bool spatial_fits(const struct spread *spread, const struct node *node)
 
 static bool reduce_fits(const struct spread *spread, const struct node *node)
 {
-    const struct place *x = place_of(spread, node->inputs[0]);
+    const struct channel_axis *x = place_of(spread, node->inputs[0]);
     struct order order[2];
 
     return x->known && orders_through(node, false, x->order, order) &&
@@ -184,8 +184,8 @@ static bool reduce_fits(const struct spread *spread, const struct node *node)
 /* A transpose can make any order of any other, by a copy. */
 static bool transpose_fits(const struct spread *spread, const struct node *node, bool copies[2])
 {
-    const struct place *x = place_of(spread, node->inputs[0]);
-    const struct place *y = place_of(spread, node->outputs[0]);
+    const struct channel_axis *x = place_of(spread, node->inputs[0]);
+    const struct channel_axis *y = place_of(spread, node->outputs[0]);
 
     if (!x->known || !y->known)
         return false;
@@ -201,8 +201,8 @@ static bool transpose_fits(const struct spread *spread, const struct node *node,
  * its output behind it, if one of the two can be seen as the other. */
 static bool view_fits(const struct spread *spread, const struct node *node, bool copies[2])
 {
-    const struct place *x = place_of(spread, node->inputs[0]);
-    const struct place *y = place_of(spread, node->outputs[0]);
+    const struct channel_axis *x = place_of(spread, node->inputs[0]);
+    const struct channel_axis *y = place_of(spread, node->outputs[0]);
     struct order order;
     bool fits = x->known && y->known;
 
@@ -217,7 +217,7 @@ static bool view_fits(const struct spread *spread, const struct node *node, bool
 /* The batch stays the first dim, and the elements behind it belong to weights. */
 static bool flattens(const struct spread *spread, const struct node *node)
 {
-    const struct place *x = place_of(spread, node->inputs[0]);
+    const struct channel_axis *x = place_of(spread, node->inputs[0]);
 
     return x->known && x->order[0].at[0] == 0 && x->order[1].at[0] == 0 &&
            !place_of(spread, node->outputs[0])->known && plan_is_flattening(node);
@@ -247,11 +247,11 @@ static void check_role(struct spread *spread, const struct node *node)
 
 static void begin_place(struct plan *plan, const struct value *value)
 {
-    plan->places[value->id].type = value->type;
-    plan->places[value->id].name = value->name;
+    plan->axes[value->id].type = value->type;
+    plan->axes[value->id].name = value->name;
 }
 
-void plan_places(struct plan *plan)
+void plan_channel_axes(struct plan *plan)
 {
     struct function *fn = plan->fn;
     struct spread spread = { .plan = plan };
