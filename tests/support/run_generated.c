@@ -213,7 +213,8 @@ static void check_build(struct module *module, const struct generated_case *row,
                                                .n_files = result.n_files + result.n_host_files,
                                                .libs = result.host_flags,
                                                .compiler = builds[build].compiler,
-                                               .flags = flags_of(ctx, row, build, temp_path(&dir, "net.c")),
+                                               .flags = flags_of(ctx, row, build,
+                                                                 temp_path(&dir, "net.c")),
                                                .step = row->step };
     struct generated *generated = generated_build(ctx, module->main, &options);
 
