@@ -13,6 +13,7 @@
 #include "simulate/simulate.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
+#include "tests/support/precompiled.h"
 #include "tests/support/run_generated.h"
 #include "tests/support/temp_dir.h"
 
@@ -176,8 +177,10 @@ static void run_build(struct bench *bench, const struct build *build, struct map
 {
     struct arena *arena = &bench->ctx->perm;
     const char *dir = bench->dir.path;
-    const char *command = arena_printf(arena, "%s " STRICT " -I%s -o %s/program %s/main.c%s -lm",
-                                       build->compiler, dir, dir, dir, bench->files);
+    const char *compiler = arena_printf(arena, "%s " STRICT, build->compiler);
+    const char *header = precompiled_header(bench->ctx, compiler, temp_path(&bench->dir, "net.c"));
+    const char *command = arena_printf(arena, "%s %s -I%s -o %s/program %s/main.c%s -lm", compiler,
+                                       header, dir, dir, dir, bench->files);
     const char *start =
         arena_printf(arena, "%s %s/program %s/in.bin %s/out.bin", build->emulator, dir, dir, dir);
     size_t bytes = 0;

@@ -13,6 +13,7 @@
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
+#include "tests/support/precompiled.h"
 #include "tests/support/temp_dir.h"
 
 #define STRICT                                                                                     \
@@ -70,11 +71,16 @@ static bool is_built_for_machine(const struct generated_case *row, int build)
     return build >= N_BUILDS || seed_of(row) / 8 % 8 != 1;
 }
 
-static const char *flags_of(struct ctx *ctx, const struct generated_case *row, int build)
+static const char *flags_of(struct ctx *ctx, const struct generated_case *row, int build,
+                            const char *path)
 {
-    if (!row->machine || !is_built_for_machine(row, build))
-        return builds[build].flags;
-    return arena_printf(&ctx->perm, "%s %s", builds[build].flags, machine_flags_here(row->machine));
+    const bool for_machine = row->machine && is_built_for_machine(row, build);
+    const char *flags = arena_printf(&ctx->perm, "%s %s", builds[build].flags,
+                                     for_machine ? machine_flags_here(row->machine) : "");
+    const char *command =
+        arena_printf(&ctx->perm, "%s -std=c99 -fPIC %s", builds[build].compiler, flags);
+
+    return arena_printf(&ctx->perm, "%s %s", flags, precompiled_header(ctx, command, path));
 }
 
 struct module *generated_module(struct ctx *ctx, const struct generated_case *row)
@@ -207,7 +213,8 @@ static void check_build(struct module *module, const struct generated_case *row,
                                                .n_files = result.n_files + result.n_host_files,
                                                .libs = result.host_flags,
                                                .compiler = builds[build].compiler,
-                                               .flags = flags_of(ctx, row, build),
+                                               .flags = flags_of(ctx, row, build,
+                                                                 temp_path(&dir, "net.c")),
                                                .step = row->step };
     struct generated *generated = generated_build(ctx, module->main, &options);
 
