@@ -22,7 +22,7 @@ simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_
     simulate_lrn, simulate_matmul, simulate_pool, simulate_recurrent, simulate_reduce,
     simulate_resize, simulate_roi_align, simulate_scalar, simulate_softmax;
 
-/* True if this kernel (codegen_c/select/kernels.def) is the default for the node; the order of sums
+/* True if this kernel (codegen_c/core/kernels.def) is the default for the node; the order of sums
  * may depend on it. */
 bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel);
 

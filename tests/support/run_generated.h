@@ -25,7 +25,7 @@ struct generated_case {
     unsigned seed;                 /* of the turns of builds, beside the text: of what has none */
     bool one_build;                /* gcc only: for what is the same with every compiler */
     const struct machine *machine; /* CPU of the C; NULL = generic */
-    const struct choices *choices; /* of knobs (codegen_c/select/knob.h); NULL = none */
+    const struct choices *choices; /* of knobs (codegen_c/core/knob.h); NULL = none */
     const struct targets *targets; /* backends of the graph's regions; NULL = host only */
 };
 
