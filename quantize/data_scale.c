@@ -98,7 +98,8 @@ static const struct value *joined_into(const struct value *value)
     return reader && reader->op == OP_CONCATENATE ? reader->outputs[0] : NULL;
 }
 
-/* What was quantised and decoded, by annotate, where a reader was visited before. */
+/* What was quantised and dequantised: by annotate, where a reader was visited before, or by a QDQ
+ * model, whose quantised values are moved in between. Otherwise the value itself. */
 static const struct value *behind_rounding(const struct value *value)
 {
     const struct node *decode = value->def, *quantize;
@@ -106,9 +107,11 @@ static const struct value *behind_rounding(const struct value *value)
     if (!decode || !is_decoder(decode))
         return value;
     quantize = decode->inputs[0]->def;
-    while (quantize && op_row(quantize->op)->pattern == PATTERN_VIEW)
+    while (quantize && keeps_numbers(quantize))
         quantize = quantize->inputs[0]->def;
-    return quantize && quantize->n_inputs > 0 ? quantize->inputs[0] : value;
+    return quantize && (quantize->op == OP_QNN_QUANTIZE || quantize->op == OP_CAST)
+               ? quantize->inputs[0]
+               : value;
 }
 
 /* The operand whose numbers the value holds; NULL = it has numbers of its own. */
@@ -233,9 +236,9 @@ static const char *list_values(struct ctx *ctx, int n, const struct value *const
 bool data_scale_report(struct quantization *q)
 {
     if (q->n_unknown && !q->calibration) {
-        diag_error(q->ctx, DIAG_QUANTIZE, NULL,
-                   "the precision needs the range of %d tensor%s: %s", q->n_unknown,
-                   str_plural(q->n_unknown), list_values(q->ctx, q->n_unknown, q->unknown));
+        diag_error(q->ctx, DIAG_QUANTIZE, NULL, "the precision needs the range of %d tensor%s: %s",
+                   q->n_unknown, str_plural(q->n_unknown),
+                   list_values(q->ctx, q->n_unknown, q->unknown));
         diag_help(q->ctx, "give --calib TABLE (relayc calibrate writes it), or --data PATH");
     } else if (q->n_unknown) {
         diag_error(q->ctx, DIAG_QUANTIZE, NULL,
