@@ -191,7 +191,7 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_printf(out, " %10zu  %10zu  %7d  %9d  %s", block->offset, block->bytes, block->first,
                    block->last, str_text(&values[i].text));
         if (block->before)
-            str_printf(out, ",\n *%*sreaches into %s", VALUES_COLUMN - 2, "",
+            str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "",
                        reached_name(codegen, i));
         str_add(out, "\n");
     }

@@ -16,7 +16,7 @@ void emit_model(struct codegen *codegen);
  * NAME_weights.h where it needs that. */
 void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader);
 
-/* The value that a block reaches into (struct block, `before`), by its name in C. */
+/* The value that a block overlaps (struct block, `before`), by its name in C. */
 const char *reached_name(struct codegen *codegen, int block);
 
 #endif

@@ -240,7 +240,7 @@ static void write_words_rules(struct writer *out)
         "#error \"the words of the weights are for little-endian machines\"\n"
         "#endif\n"
         "#if defined __x86_64__ || defined __aarch64__\n"
-        "#define CACHE_LINE __attribute__((aligned(64))) /* of the processor: they begin there */\n"
+        "#define CACHE_LINE __attribute__((aligned(64))) /* arrays begin at a cache line */\n"
         "#else\n"
         "#define CACHE_LINE\n"
         "#endif\n\n");

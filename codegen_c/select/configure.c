@@ -185,7 +185,7 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
         str_add(&out, text);
     }
     if (region->place.leads)
-        str_printf(&out, "\n* %s lies over a part of %s that is read before it is written over.",
+        str_printf(&out, "\n* %s overlaps %s: each part of that is read before it is overwritten.",
                    region->results[0], region->params[region->config.lead.param]);
     return str_text(&out);
 }

@@ -126,7 +126,7 @@ static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *off
 #error "the words of the weights are for little-endian machines"
 #endif
 #if defined __x86_64__ || defined __aarch64__
-#define CACHE_LINE __attribute__((aligned(64))) /* of the processor: they begin there */
+#define CACHE_LINE __attribute__((aligned(64))) /* arrays begin at a cache line */
 #else
 #define CACHE_LINE
 #endif

@@ -15,7 +15,7 @@
  *      offset       bytes  written  last read  values
  *          64         784        0          1  x_nhwc
  *           0         256        1          2  y_nhwc,
- *                                              reaches into x_nhwc
+ *                                              overlaps x_nhwc
  */
 #include "depthwise_clip.h"
 
@@ -231,7 +231,7 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 
 /* dw (Conv) + relu6 (Clip)
  * x f32 [1,7,7,4] -> y f32 [1,4,4,4]
- * y lies over a part of x that is read before it is written over.
+ * y overlaps x: each part of that is read before it is overwritten.
  *
  * CHUNK channels of a few columns at a time, in vectors of LANES4. Each input is read once and added to the sums of
  * all windows over it. A sum runs over the kernel in row-major order.

@@ -16,7 +16,7 @@
  *      offset       bytes  written  last read  values
  *          32         288        0          1  x_nhwc
  *           0          72        1          2  pool1_y,
- *                                              reaches into x_nhwc
+ *                                              overlaps x_nhwc
  *          80          32        2          3  pool2_y_nhwc
  */
 #include "pool_flatten.h"
@@ -130,7 +130,7 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 
 /* pool1 (MaxPool)
  * x f32 [1,6,6,2] -> y f32 [1,3,3,2]
- * y lies over a part of x that is read before it is written over.
+ * y overlaps x: each part of that is read before it is overwritten.
  *
  * Maximum over the window. Padding is ignored; NaN wins.
  *

@@ -146,7 +146,7 @@ START_TEST(sums_go_from_registers_to_y)
 }
 END_TEST
 
-/* A result that lies right over what is read, one that reaches into it, and pixels that are parts
+/* A result that lies right over what is read, one that overlaps it, and pixels that are parts
  * of greater ones. */
 START_TEST(results_lie_over_what_is_read)
 {
@@ -171,7 +171,7 @@ START_TEST(results_lie_over_what_is_read)
     };
 
     ck_assert_int_eq(generated_count(ctx, &row, layers), 4);
-    ck_assert_int_gt(generated_count(ctx, &row, "lies over a part of x"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "overlaps x: "), 0);
     ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 48"), 0);
     generated_check(&row);
     ctx_free(ctx);

@@ -351,7 +351,7 @@ START_TEST(far_weights_do_not_lead)
                                             "  %%y = nn.conv2d(%%b, @w) %s : (1,1,80,4) f32\n}\n",
                                             n, n, n, n, conv, n, conv, n, conv) };
 
-    ck_assert_int_eq(generated_count(ctx, &row, "reaches into a"), rows[_i].leads);
+    ck_assert_int_eq(generated_count(ctx, &row, "overlaps a"), rows[_i].leads);
     ck_assert_int_eq(generated_count(ctx, &row, "CHUNK = ") > 0, !rows[_i].leads);
     ctx_free(ctx);
 }
@@ -375,7 +375,7 @@ START_TEST(no_tile_is_left_over)
                                             "  %%y = nn.conv2d(%%b, @w) %s : (1,14,14,4) f32\n}\n",
                                             conv, conv, conv) };
 
-    ck_assert_int_eq(generated_count(ctx, &row, "lies over a part of x"), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, "overlaps x: "), 1);
     ck_assert_int_eq(generated_count(ctx, &row, "tile_64_ahead("), 0);
     ctx_free(ctx);
 }
