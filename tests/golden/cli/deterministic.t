@@ -1,5 +1,5 @@
 # --deterministic: what is the same on every machine, and what cannot be.
-$ relayc compile -q --deterministic $MODELS/conv_bn_relu.onnx && sed -n 5p conv_bn_relu.c && grep -c 'pragma' conv_bn_relu.c && grep WRONG conv_bn_relu.[ch] && grep determ conv_bn_relu.json
+$ relayc compile -q --deterministic $MODELS/conv_bn_relu.onnx && sed -n 5p conv_bn_relu.c && grep -c '^#pragma' conv_bn_relu.c && grep WRONG conv_bn_relu.[ch] && grep determ conv_bn_relu.json
  *    options  --deterministic
 3
 conv_bn_relu.c:        return CONV_BN_RELU_WRONG_ARITHMETIC;
