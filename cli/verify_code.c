@@ -62,9 +62,9 @@ static bool add_place(struct listing *list, int kind, const struct codegen_place
     command = add(list, kind);
     command->space = place->kind == PLACE_ARENA ? 0 : 1 + n_params + place->index;
     command->offset = place->offset;
-    command->size = place->pitch ? (size_t)type->dim[type->rank - 1] * size : bytes;
+    command->size = place->pixel_stride ? (size_t)type->dim[type->rank - 1] * size : bytes;
     command->count = bytes / command->size;
-    command->pitch = place->pitch ? (size_t)place->pitch * size : bytes;
+    command->pitch = place->pixel_stride ? (size_t)place->pixel_stride * size : bytes;
     command->data = tensor->data;
     return true;
 }

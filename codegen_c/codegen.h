@@ -81,8 +81,7 @@ struct codegen_place {
     int index;     /* of the input or output array */
     size_t offset; /* in the output, or in the arena, of which pools are pieces, one behind the
                       other: bytes */
-    int64_t pitch; /* elements from a pixel (what lies along the last dim) to the next; 0: they lie
-                      side by side */
+    int64_t pixel_stride; /* elements from a pixel (one along the last dim) to the next; 0: dense */
 };
 
 /* One region function, in execution order; NAME_step(i) runs it. */
@@ -95,7 +94,7 @@ struct codegen_region {
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
     const struct features *features; /* of its time (features.h); likewise */
-    bool leads; /* its result overlaps what it reads (codegen_c/core/lead.h) */
+    bool leads;                      /* its result overlaps what it reads (codegen_c/core/lead.h) */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */

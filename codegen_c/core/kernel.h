@@ -113,8 +113,8 @@ struct kernel {
      * parts of greater ones. A pixel is what lies along the last dim of the value, in as many
      * elements as that has. What writes so, with one anchor result, reads element-wise operands of
      * the result's shape so as well. */
-    bool (*reads_pitched)(const struct region *region, int input);
-    bool (*writes_pitched)(const struct region *region);
+    bool (*reads_strided)(const struct region *region, int input);
+    bool (*writes_strided)(const struct region *region);
     /* Whether the result of this region may begin in front of what the anchor's input 0 reads, and
      * reach into it, and how many bytes in front, at least (codegen_c/core/lead.h). */
     bool (*leads)(const struct region *region, struct lead *lead);
@@ -147,10 +147,10 @@ const struct kernel *kernel_usual(const struct region *region);
 /* The kernel of this name if it takes the region, whose form is set then; else NULL. */
 const struct kernel *kernel_named(struct region *region, const char *name);
 
-/* Whether the region's kernel can read input i of its anchor, or write its results, with a pitch.
+/* Whether the region's kernel can read input i of its anchor, or write its results, with a pixel stride.
  */
-bool kernel_reads_pitched(const struct region *region, int input);
-bool kernel_writes_pitched(const struct region *region);
+bool kernel_reads_strided(const struct region *region, int input);
+bool kernel_writes_strided(const struct region *region);
 
 /* Whether the region's result may lie over what the anchor's input 0 reads, and nothing else. */
 bool kernel_leads(const struct region *region, struct lead *lead);

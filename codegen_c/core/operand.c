@@ -8,15 +8,15 @@
 
 #include "codegen_c/core/kernel.h"
 
-struct operand operand_make(const struct type *type, int64_t pitch)
+struct operand operand_make(const struct type *type, int64_t pixel_stride)
 {
     struct operand operand = { .rank = type->rank };
     int64_t step = 1;
 
     operand.pixel_step = type->rank ? type->dim[type->rank - 1] : 1;
-    operand.apart = pitch && pitch != operand.pixel_step;
+    operand.apart = pixel_stride && pixel_stride != operand.pixel_step;
     if (operand.apart)
-        operand.pixel_step = pitch;
+        operand.pixel_step = pixel_stride;
     for (int i = type->rank - 1; i >= 0; i--) {
         operand.dim[i] = type->dim[i];
         operand.step[i] = step;

@@ -22,8 +22,8 @@ struct operand {
                            be present, at their place in it; 0 = planes are whole */
 };
 
-/* An operand of this shape. `pitch`: the pixel stride in elements; 0 = dense. */
-struct operand operand_make(const struct type *type, int64_t pitch);
+/* An operand of this shape. `pixel_stride`: the pixel stride in elements; 0 = dense. */
+struct operand operand_make(const struct type *type, int64_t pixel_stride);
 
 /* The operand of a value of the region's function: a parameter, or a constant (dense). */
 struct operand operand_of(const struct region *region, const struct value *value);

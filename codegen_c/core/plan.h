@@ -52,8 +52,8 @@ struct part {
     const struct value *of;    /* the concatenation that takes it, or what is split or lies under
                                   it: the whole or a part of that */
     int64_t at;                /* elements of the whole before the value's first */
-    int64_t pitch; /* elements from one pixel to the next; 0: they lie side by side, as usual */
-    bool is_view;  /* of a split or slice: who wrote the whole wrote it */
+    int64_t pixel_stride;      /* elements from one pixel to the next; 0: dense */
+    bool is_view;              /* of a split or slice: who wrote the whole wrote it */
 };
 
 struct plan {

@@ -8,7 +8,7 @@
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 /* How an operand's elements relate to the tile's sums. */
 enum beside {
@@ -72,9 +72,10 @@ static const char *add_number(struct ending *e, const char *stem, double number)
 
 /* The index of the tile's first sum in an array with this pixel stride: "(first + j) * 64 +
  * block". */
-static const char *first_index(struct ending *e, const char *pitch)
+static const char *first_index(struct ending *e, const char *pixel_stride)
 {
-    return arena_printf(e->bind->arena, "%s * %s + %s", e->place->pixel, pitch, e->place->channel);
+    return arena_printf(e->bind->arena, "%s * %s + %s", e->place->pixel, pixel_stride,
+                        e->place->channel);
 }
 
 /* The pixel stride of an operand, in C; by name if pixels are dense. */
@@ -87,19 +88,21 @@ static const char *pixel_step_of(struct ending *e, const struct value *value)
 }
 
 /* From one pixel of the tile to the next, in elements. */
-static const char *step_of(struct bind *bind, const struct tile_place *place, const char *pitch)
+static const char *step_of(struct bind *bind, const struct tile_place *place,
+                           const char *pixel_stride)
 {
-    return place->apart ? arena_printf(bind->arena, "%s * %s", place->apart, pitch) : pitch;
+    return place->apart ? arena_printf(bind->arena, "%s * %s", place->apart, pixel_stride)
+                        : pixel_stride;
 }
 
 /* Adds a parameter for an array with one element per result. */
 static void add_results(struct ending *e, struct value *value, const char *type, const char *name)
 {
-    const char *pitch = pixel_step_of(e, value);
+    const char *pixel_stride = pixel_step_of(e, value);
 
     str_printf(&e->params, ", const %s *%s, int %s_step", type, name, name);
-    str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value), first_index(e, pitch),
-               step_of(e->bind, e->place, pitch));
+    str_printf(&e->args, ", &%s[%s], %s", bind_operand(e->bind, value),
+               first_index(e, pixel_stride), step_of(e->bind, e->place, pixel_stride));
 }
 
 static const char *read_input(struct ending *e, const struct node *node, int input)
@@ -354,10 +357,10 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
 
 const char *tile_end_y(struct bind *bind, const struct tile_place *place)
 {
-    const char *pitch = pitch_of_y(bind->region, place->channels);
+    const char *pixel_stride = pixel_stride_of_y(bind->region, place->channels);
 
-    return arena_printf(bind->arena, "&y[%s * %s + %s], %s", place->pixel, pitch, place->channel,
-                        step_of(bind, place, pitch));
+    return arena_printf(bind->arena, "&y[%s * %s + %s], %s", place->pixel, pixel_stride,
+                        place->channel, step_of(bind, place, pixel_stride));
 }
 
 /* The statement that stores one vector of results. */

@@ -106,7 +106,8 @@ static int find_overlaid(const struct plan *plan, const struct region *region,
     for (int i = 0; i < region->call->n_inputs; i++) {
         const struct part *x = &plan->part[region->call->inputs[i]->id];
 
-        if (x->is_view && x->whole == y->whole && x->at == y->at && x->pitch == y->pitch)
+        if (x->is_view && x->whole == y->whole && x->at == y->at &&
+            x->pixel_stride == y->pixel_stride)
             return i;
     }
     return -1;
@@ -202,7 +203,7 @@ void plan_alias(struct plan *plan, struct arena *arena, struct region *regions)
 
             plan->place[value->id] = plan->place[whole];
             plan->place[value->id].offset = plan_part_bytes(plan, value);
-            plan->place[value->id].pitch = plan->part[value->id].pitch;
+            plan->place[value->id].pixel_stride = plan->part[value->id].pixel_stride;
             plan->block[value->id] = plan->block[whole];
         }
 }
@@ -216,10 +217,11 @@ void plan_operands(const struct plan *plan, struct arena *arena, struct region *
         struct operand *results = arena_array(arena, struct operand, call->n_outputs);
 
         for (int i = 0; i < call->n_inputs; i++)
-            params[i] = operand_make(&call->inputs[i]->type, plan->part[call->inputs[i]->id].pitch);
+            params[i] =
+                operand_make(&call->inputs[i]->type, plan->part[call->inputs[i]->id].pixel_stride);
         for (int i = 0; i < call->n_outputs; i++)
-            results[i] =
-                operand_make(&call->outputs[i]->type, plan->part[call->outputs[i]->id].pitch);
+            results[i] = operand_make(&call->outputs[i]->type,
+                                      plan->part[call->outputs[i]->id].pixel_stride);
         /* What is written over an operand is written where that was read: element by element. */
         assert(!regions[r].place.in_place ||
                operand_is_same_map(&params[regions[r].place.over], &results[0]));

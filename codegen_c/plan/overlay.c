@@ -5,7 +5,7 @@
  * needs    no parts yet of what is looked at
  * gives    x as the whole of all: a, b, c are views of it, f(a) and g(b) lie over a and b, c stays,
  *          and y is x's memory; the split and the concatenation are absent
- * method   element-wise kernels read each element before they write it, here with the same pitch at
+ * method   element-wise kernels read each element before they write it, here with the same pixel_stride at
  *          the same places (plan_goes_over). Each piece has one reader, which writes over it, so
  *          that any order of the regions will do: none reads what another has written over */
 #include "codegen_c/plan/parts.h"
@@ -85,7 +85,7 @@ static bool lands_there(struct parts *parts, const struct landing *landing, cons
                ? parts_slot(parts, landing->concat, found, begin, &slot)
                : parts_can_be_part(parts, landing->concat, found, begin, landing->operand, &slot);
     parts->times[landing->operand->id] = 0;
-    return fits && slot.at == at->at && slot.pitch == at->pitch;
+    return fits && slot.at == at->at && slot.pixel_stride == at->pixel_stride;
 }
 
 /* A concatenation that may be part of a greater one is left to that. */

@@ -4,7 +4,7 @@
  * needs    main numbered, kernels chosen
  * gives    plan->part, region->absent
  * method   from the last concatenation to the first, so that one may be part of another; each
- *          operand for itself: whoever writes and reads it must be able to with the pitch that it
+ *          operand for itself: whoever writes and reads it must be able to with the pixel stride that it
  *          gets, and the arena must not have to grow, as a whole lives from its first part on. Then
  *          splits and slices, whose results stay where they are: views, if all who read them can */
 #include "codegen_c/plan/parts.h"
@@ -39,21 +39,20 @@ int parts_find_views(const struct parts *parts, const struct value *value)
     return n;
 }
 
-/* --- who can read and write with a pitch --------------------------------------------------------
- */
+/* --- who can read and write with a pixel stride ------------------------------------------------- */
 
 /* Whether the anchor, where it reads the parameter as it is or through its prologue, can do so with
- * a pitch. By the parameter's readers: a concatenation may have thousands of inputs. */
-static bool anchor_reads_pitched(const struct region *region, const struct value *param)
+ * a pixel stride. By the parameter's readers: a concatenation may have thousands of inputs. */
+static bool anchor_reads_strided(const struct region *region, const struct value *param)
 {
     for (const struct use *use = param->uses; use; use = use->next) {
         const struct node *decoder = use->node;
 
-        if (decoder == region->anchor && !kernel_reads_pitched(region, use->input))
+        if (decoder == region->anchor && !kernel_reads_strided(region, use->input))
             return false;
         for (int i = 0; i < decoder->n_outputs && decoder != region->anchor && use->input == 0; i++)
             for (const struct use *read = decoder->outputs[i]->uses; read; read = read->next)
-                if (read->node == region->anchor && !kernel_reads_pitched(region, read->input))
+                if (read->node == region->anchor && !kernel_reads_strided(region, read->input))
                     return false;
     }
     return true;
@@ -74,16 +73,16 @@ static bool region_reads(const struct region *region, int index, int64_t pixel)
 
     if (region->external || pixel_of(&param->type) != pixel)
         return false;
-    if (region->anchor && !anchor_reads_pitched(region, param))
+    if (region->anchor && !anchor_reads_strided(region, param))
         return false;
     return !reads_behind_anchor(region, param) ||
-           (kernel_writes_pitched(region) && region->call->n_outputs == 1 &&
+           (kernel_writes_strided(region) && region->call->n_outputs == 1 &&
             type_same_shape(&param->type, y));
 }
 
 static bool region_writes(const struct region *region)
 {
-    return !region->external && kernel_writes_pitched(region);
+    return !region->external && kernel_writes_strided(region);
 }
 
 static bool ask_all_read(const struct parts *parts, const struct value *value, int64_t pixel)
@@ -99,7 +98,7 @@ static bool ask_all_read(const struct parts *parts, const struct value *value, i
     return true;
 }
 
-/* Whether everybody who reads the value, or a view of it, can do so with a pitch from one of its
+/* Whether everybody who reads the value, or a view of it, can do so with a pixel stride from one of its
  * pixels to the next. Asked once: hundreds of concatenations may read the same value. */
 static bool all_read(const struct parts *parts, const struct value *value)
 {
@@ -166,12 +165,12 @@ bool parts_slot(const struct parts *parts, const struct region *concat, int i, i
                            false };
     if (!whole->whole)
         return single || run == pixel_of(x);
-    /* The concatenation is part of another one. Where it has a pitch there, its pixel must be what
+    /* The concatenation is part of another one. Where it has a pixel stride there, its pixel must be what
      * is put together here: then each operand's pixels are runs of that. */
     part->whole = whole->whole;
     part->at = whole->at + at;
-    if (whole->pitch) {
-        part->pitch = whole->pitch;
+    if (whole->pixel_stride) {
+        part->pixel_stride = whole->pixel_stride;
         return row == pixel_of(y) && run == pixel_of(x);
     }
     return single || run == pixel_of(x);
@@ -198,7 +197,7 @@ bool parts_can_be_part(const struct parts *parts, const struct region *concat, i
         return false;
     if (writer->external && part->at * (int64_t)dtype_bytes(x->dtype) % PLAN_ALIGN != 0)
         return false;
-    if (!part->pitch)
+    if (!part->pixel_stride)
         return true;
     return pixel_of(&root->type) == pixel_of(x) && region_writes(writer) && all_read(parts, root);
 }
@@ -361,17 +360,17 @@ static bool part_of_piece(const struct parts *parts, const struct region *region
     *part = (struct part){ .whole = known->whole ? known->whole : root,
                            .of = root,
                            .at = known->at,
-                           .pitch = known->pitch,
+                           .pixel_stride = known->pixel_stride,
                            .is_view = true };
     if (type_span(x, 0, axis) == 1 &&
-        (!known->pitch ||
+        (!known->pixel_stride ||
          (at % pixel_of(x) == 0 && run % pixel_of(x) == 0 && pixel_of(y) == pixel_of(x)))) {
-        part->at += known->pitch ? at / pixel_of(x) * known->pitch : at;
+        part->at += known->pixel_stride ? at / pixel_of(x) * known->pixel_stride : at;
         return true;
     }
     part->at += at;
-    if (!known->pitch)
-        part->pitch = x->dim[axis] * inner;
+    if (!known->pixel_stride)
+        part->pixel_stride = x->dim[axis] * inner;
     return run == pixel_of(y) && x->dim[axis] * inner == pixel_of(x);
 }
 
@@ -397,7 +396,7 @@ bool parts_can_be_view(const struct parts *parts, const struct region *region, i
         parts_is_result(parts, y) || has_external_reader(parts, y) ||
         !part_of_piece(parts, region, i, part))
         return false;
-    return !part->pitch || all_read(parts, y);
+    return !part->pixel_stride || all_read(parts, y);
 }
 
 /* All results, or none: else the region has to run anyway. */

@@ -112,7 +112,7 @@ static int64_t part_run(const struct value *value, const struct part *part)
 {
     const struct type *type = &value->type;
 
-    return part->pitch ? type->dim[type->rank - 1] : type_elements(type);
+    return part->pixel_stride ? type->dim[type->rank - 1] : type_elements(type);
 }
 
 /* Of one whole; true where it is not known. */
@@ -120,7 +120,7 @@ static bool parts_overlap(const struct plan *plan, const struct value *a, const 
 {
     const struct part *p = &plan->part[a->id], *q = &plan->part[b->id];
 
-    return p->pitch != q->pitch ||
+    return p->pixel_stride != q->pixel_stride ||
            (p->at < q->at + part_run(b, q) && q->at < p->at + part_run(a, p));
 }
 

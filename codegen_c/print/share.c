@@ -1,6 +1,6 @@
 /* share.c - --optimize size: one function for regions that differ in their constants only.
  *
- * needs    kernels chosen, aliases and pitches planned: what decides a region's text
+ * needs    kernels chosen, aliases and pixel_strides planned: what decides a region's text
  * gives    emitted[i].takes_arrays, same_as and origin, and one name for the regions of a group
  * method   each region is configured with its constants as parameters and without names of its own;
  *          regions of one template and equal keys are a group. A region alone keeps the names of

@@ -181,16 +181,16 @@ const struct kernel *kernel_named(struct region *region, const char *name)
     return entry->kernel;
 }
 
-bool kernel_reads_pitched(const struct region *region, int input)
+bool kernel_reads_strided(const struct region *region, int input)
 {
-    return region->config.kernel && region->config.kernel->reads_pitched &&
-           region->config.kernel->reads_pitched(region, input);
+    return region->config.kernel && region->config.kernel->reads_strided &&
+           region->config.kernel->reads_strided(region, input);
 }
 
-bool kernel_writes_pitched(const struct region *region)
+bool kernel_writes_strided(const struct region *region)
 {
-    return region->config.kernel && region->config.kernel->writes_pitched &&
-           region->config.kernel->writes_pitched(region);
+    return region->config.kernel && region->config.kernel->writes_strided &&
+           region->config.kernel->writes_strided(region);
 }
 
 /* The compiler may take accesses of different types apart, but for those of bytes. */

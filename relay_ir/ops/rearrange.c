@@ -88,19 +88,20 @@ bool infer_depth_space(struct ctx *ctx, struct node *node)
     return true;
 }
 
-static struct layout_steps pitched(const struct type *type, const char *layout, int64_t pitch)
+static struct layout_steps with_pixel_stride(const struct type *type, const char *layout,
+                                             int64_t pixel_stride)
 {
     struct layout_steps steps = layout_steps(type, layout);
 
-    if (pitch) {
-        steps.image = steps.image / steps.place * pitch;
-        steps.place = pitch;
+    if (pixel_stride) {
+        steps.image = steps.image / steps.place * pixel_stride;
+        steps.place = pixel_stride;
     }
     return steps;
 }
 
-struct depth_space_steps depth_space_steps(const struct node *node, int64_t x_pitch,
-                                           int64_t y_pitch)
+struct depth_space_steps depth_space_steps(const struct node *node, int64_t x_pixel_stride,
+                                           int64_t y_pixel_stride)
 {
     const bool to_space = node->op == OP_DEPTH_TO_SPACE;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
@@ -108,8 +109,10 @@ struct depth_space_steps depth_space_steps(const struct node *node, int64_t x_pi
     const char *layout = node->attrs.block.layout;
     const struct ints *block = &node->attrs.block.block_size;
     const struct type image = type_channels_first(deep, layout);
-    const struct layout_steps d = pitched(deep, layout, to_space ? x_pitch : y_pitch);
-    const struct layout_steps f = pitched(flat, layout, to_space ? y_pitch : x_pitch);
+    const struct layout_steps d =
+        with_pixel_stride(deep, layout, to_space ? x_pixel_stride : y_pixel_stride);
+    const struct layout_steps f =
+        with_pixel_stride(flat, layout, to_space ? y_pixel_stride : x_pixel_stride);
     const bool channel_first = strcmp(node->attrs.block.mode, "CRD") == 0;
     const int64_t channels = image.dim[C] / block_len(block);
     struct depth_space_steps s = { .n = 2 + 2 * block->n, .dim = { image.dim[N], channels } };

@@ -14,7 +14,7 @@ struct depth_space_steps {
 
 /* For a node with inferred types and these pixel strides in elements; 0 = dense, as required with
  * the channels first. */
-struct depth_space_steps depth_space_steps(const struct node *node, int64_t x_pitch,
-                                           int64_t y_pitch);
+struct depth_space_steps depth_space_steps(const struct node *node, int64_t x_pixel_stride,
+                                           int64_t y_pixel_stride);
 
 #endif

@@ -19,7 +19,7 @@
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pairs.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
     MOST_POINTS = 8,
@@ -368,8 +368,8 @@ static bool bind_band_winograd(struct bind *bind)
 
 const struct kernel kernel_band_winograd = {
     .name = "band_winograd",
-    .reads_pitched = reads_side_by_side,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_side_by_side,
+    .writes_strided = writes_conv_pixels,
     .forms = { { OPS(OP_CONV2D), accepts_band_winograd, bind_band_winograd },
                { OPS(OP_CONV2D), accepts_band_winograd_anyway, bind_band_winograd, .late = true } },
 };

@@ -13,7 +13,7 @@
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/microkernel/amx.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile_shape.h"
 
 enum {
@@ -186,8 +186,8 @@ static bool bind_conv_amx(struct bind *bind)
 
 const struct kernel kernel_conv_amx = {
     .name = "conv_amx",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv_amx,
     .forms = { { OPS(OP_CONV1D), accepts_conv_amx, bind_conv_amx },
                { OPS(OP_CONV2D, OP_CONV3D), accepts_conv_amx, bind_conv_amx, .late = true },

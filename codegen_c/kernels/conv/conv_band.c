@@ -7,7 +7,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile_features.h"
 
 enum { MOST_OFFSETS = 256 }; /* on the stack */
@@ -161,8 +161,8 @@ static bool bind_conv_band(struct bind *bind)
 
 const struct kernel kernel_conv_band = {
     .name = "conv_band",
-    .reads_pitched = reads_side_by_side,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_side_by_side,
+    .writes_strided = writes_conv_pixels,
     .spares = scratch_conv_band,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_band, bind_conv_band } },
 };

@@ -16,7 +16,7 @@
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/microkernel/bf16.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
     MOST_WEIGHTS = 80 << 10, /* bytes of converted weights, on the stack */
@@ -157,7 +157,7 @@ static void bind_patches(struct bind *bind, const struct window *w)
     offer_flag(bind, "by_taps", !pointwise && (!runs || window_reaches_out(w, 2)));
     offer_flag(bind, "rounded_up", window_k_len(w) * w->in_c % 2 != 0);
     keys_offer(bind->keys, "pixel_step",
-               w->channels_last ? pitch_of_x(bind->region, "IN_C") : "IN_C");
+               w->channels_last ? pixel_stride_of_x(bind->region, "IN_C") : "IN_C");
     keys_offer(bind->keys, "dil_of_column", w->dil[2] > 1 ? " * DIL_W" : "");
     keys_offer(bind->keys, "dil_of_row", w->dil[1] > 1 ? " * DIL_H" : "");
     offer_flag(bind, "padded_rows", window_reaches_out(w, 1));
@@ -222,8 +222,8 @@ static bool bind_conv_bf16(struct bind *bind)
 
 const struct kernel kernel_conv_bf16 = {
     .name = "conv_bf16",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv_bf16,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_bf16, bind_conv_bf16 },
                { OPS(OP_DENSE), accepts_dense_bf16, bind_conv_bf16 },

@@ -11,7 +11,7 @@
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/conv/winograd.h"
 #include "codegen_c/microkernel/columns.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"
 
 enum {
@@ -163,7 +163,7 @@ static void bind_results(struct bind *bind, const struct window *w, const struct
                          const struct tile_end *end)
 {
     const bool batched = w->batch > 1;
-    const char *pitch = pitch_of_y(bind->region, "OUT_C"), *step;
+    const char *pixel_stride = pixel_stride_of_y(bind->region, "OUT_C"), *step;
 
     keys_offer(bind->keys, "sum_shape",
                columns->planar ? "SUMS, VECTORS, LANES" : "VECTORS, LANES, SUMS");
@@ -178,10 +178,10 @@ static void bind_results(struct bind *bind, const struct window *w, const struct
                   batched ? "y[(g * OUT_C + block) * OUT_LEN + begin[v]]"
                           : "y[block * OUT_LEN + begin[v]]");
     } else {
-        step = pitch;
+        step = pixel_stride;
         bind_text(bind, "to",
                   batched ? "y[(g * OUT_LEN + begin[v]) * %s + block]" : "y[begin[v] * %s + block]",
-                  pitch);
+                  pixel_stride);
     }
     bind_text(bind, "results", "%s%s%s", columns->joined ? "" : ", ", columns->joined ? "" : step,
               end ? end->args : "");
@@ -191,8 +191,8 @@ static bool bind_conv_columns(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels(&w, tile_panel_of(bind->machine, w.out_c));
-    const bool pitched = operand_result(bind->region, 0).apart;
-    const bool planar = !w.out_channels_last || (w.out_c == 1 && !pitched);
+    const bool strided = operand_result(bind->region, 0).apart;
+    const bool planar = !w.out_channels_last || (w.out_c == 1 && !strided);
     struct columns columns = columns_of(bind->machine, w.out_c, planar);
     const bool whole = w.out_c % columns.channels == 0;
     struct tile_place place = conv_tile_place(bind, &w);
@@ -201,7 +201,7 @@ static bool bind_conv_columns(struct bind *bind)
     bool stores, skips;
 
     place.across = true;
-    stores = whole && (!columns.joined || (w.out_c == columns.channels && !pitched)) &&
+    stores = whole && (!columns.joined || (w.out_c == columns.channels && !strided)) &&
              tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
     /* Results computed one by one are computed once only: y may lie over operands read beside
      * them. */
@@ -233,8 +233,8 @@ static bool bind_conv_columns(struct bind *bind)
 
 const struct kernel kernel_conv_columns = {
     .name = "conv_columns",
-    .reads_pitched = reads_columns,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_columns,
+    .writes_strided = writes_conv_pixels,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_columns, bind_conv_columns },
                { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_columns_anyway, bind_conv_columns,
                  .late = true } },

@@ -21,7 +21,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
     MOST_UNDER = 48 << 10, /* bytes of dequantised inputs, */
@@ -257,8 +257,8 @@ static bool bind_conv_decoded(struct bind *bind)
 
 const struct kernel kernel_conv_decoded = {
     .name = "conv_decoded",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv_decoded,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_decoded, bind_conv_decoded },
                { OPS(OP_DENSE), accepts_dense_decoded, bind_conv_decoded },

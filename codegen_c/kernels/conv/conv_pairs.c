@@ -12,7 +12,7 @@
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/microkernel/pairs.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"
 
 enum {
@@ -348,9 +348,9 @@ static void bind_copies(struct bind *bind, const struct window *w, const struct 
 
     bind_flag(bind, "gaps", gap > 0);
     bind_int(bind, "gap", gap);
-    bind_text(bind, "scaled_pitch", "%s",
+    bind_text(bind, "scaled_pixel_stride", "%s",
               gap       ? "(IN_C + GAP)"
-              : as_in_x ? pitch_of_x(bind->region, "IN_C")
+              : as_in_x ? pixel_stride_of_x(bind->region, "IN_C")
                         : "IN_C");
     bind_flag(bind, "copied", all);
     bind_text(bind, "copies", "%s%s", surplus ? "how != WITHOUT_PAIRS && " : "",
@@ -455,8 +455,8 @@ static bool bind_conv_pairs(struct bind *bind)
 
 const struct kernel kernel_conv_pairs = {
     .name = "conv_pairs",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv_pairs,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_pairs, bind_conv_pairs },
                { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_pairs_anyway, bind_conv_pairs,

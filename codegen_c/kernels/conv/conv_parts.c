@@ -9,7 +9,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"
 
 enum {
@@ -71,7 +71,7 @@ static bool bind_conv_parts(struct bind *bind)
 
 const struct kernel kernel_conv_parts = {
     .name = "conv_parts",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_parts, bind_conv_parts } },
 };

@@ -2,7 +2,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 /* "IN_D = 4, IN_H = 5, IN_W = 6"; those equal to `usual` are left out. */
 static void add_extents(struct str *out, const struct window *w, const char *stem,
@@ -67,7 +67,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "many", w->batch * w->groups > 1 ? "1" : "");
     keys_offer(bind->keys, "batch", arena_printf(bind->arena, "%lld", (long long)w->batch));
     keys_offer(bind->keys, "groups", arena_printf(bind->arena, "%lld", (long long)w->groups));
-    bind_pitches(bind);
+    bind_pixel_strides(bind);
     bind_int(bind, "in_c", w->in_c / w->groups);
     bind_int(bind, "out_c", w->out_c / w->groups);
     keys_offer(bind->keys, "taps", deep ? "K_D * K_H * K_W" : "K_H * K_W");
@@ -145,22 +145,24 @@ static void bind_input_places(struct bind *bind, const struct window *w)
     const bool deep = w->rank == 3, grouped = w->groups > 1;
     const char *pixel = deep ? "((id * IN_H + ih) * IN_W + iw)" : "(ih * IN_W + iw)";
     const char *len = deep ? "IN_D * IN_H * IN_W" : "IN_H * IN_W";
-    const char *pitch = pitch_of_x(bind->region, grouped ? "(GROUPS * IN_C)" : "IN_C");
+    const char *pixel_stride =
+        pixel_stride_of_x(bind->region, grouped ? "(GROUPS * IN_C)" : "IN_C");
     const char *x = bind_operand(bind, anchor_source(bind->region, 0));
 
     keys_offer(bind->keys, "x", x);
     keys_offer(bind->keys, "pixel", pixel);
-    keys_offer(bind->keys, "pitch", pitch);
+    keys_offer(bind->keys, "pixel_stride", pixel_stride);
     if (w->channels_last) {
-        keys_offer(bind->keys, "element", arena_printf(bind->arena, "%s * %s + ic", pixel, pitch));
+        keys_offer(bind->keys, "element",
+                   arena_printf(bind->arena, "%s * %s + ic", pixel, pixel_stride));
         keys_offer(bind->keys, "element_wide",
-                   arena_printf(bind->arena, "%s * %s + from + i", pixel, pitch));
+                   arena_printf(bind->arena, "%s * %s + from + i", pixel, pixel_stride));
         bind_text(bind, "in_shape", deep ? "[IN_D, IN_H, IN_W, IN_C]" : "[IN_H, IN_W, IN_C]");
         keys_offer(bind->keys, "image",
                    arena_printf(bind->arena,
                                 grouped ? "&%s[g / GROUPS * %s * %s + g %% GROUPS * IN_C]"
                                         : "&%s[g * %s * %s]",
-                                x, len, pitch));
+                                x, len, pixel_stride));
     } else {
         const char *within =
             deep ? "* IN_D + id) * IN_H + ih) * IN_W + iw"

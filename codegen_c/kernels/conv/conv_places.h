@@ -27,7 +27,7 @@
  * origin_pixel, offset   x channels first: the kernel's first pixel at (front, top, left), and the
  *                   distance from it to channel ic at tap (kd, kh, kw)
  * x, image          the input; where the pixels of g begin in it
- * pixel, pitch      the number of the pixel at (id, ih, iw); the pixel stride
+ * pixel, pixel_stride      the number of the pixel at (id, ih, iw); the pixel stride
  * element           the index of its channel ic; `element_wide`: of channel from + i
  * in_shape          the shape of x, for a comment
  * oc, at            output channel i of the panel or tile at `block`, and the index in y of its sum

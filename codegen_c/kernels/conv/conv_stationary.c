@@ -11,7 +11,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/limits.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
     LANES = 16, /* of the CPUs it was measured on, which have … */
@@ -151,8 +151,8 @@ static bool bind_conv_stationary(struct bind *bind)
 
 const struct kernel kernel_conv_stationary = {
     .name = "conv_stationary",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv_stationary,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_stationary,
                  bind_conv_stationary } },

@@ -22,7 +22,7 @@
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/dense/dense_tiles.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"
 #include "codegen_c/microkernel/tile_features.h"
 
@@ -426,8 +426,8 @@ static bool bind_conv_small(struct bind *bind)
 
 const struct kernel kernel_conv = {
     .name = "conv",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv, bind_conv },
                { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_packed, bind_conv,
@@ -438,8 +438,8 @@ const struct kernel kernel_conv = {
 
 const struct kernel kernel_conv_small = {
     .name = "conv_small",
-    .reads_pitched = reads_conv_pixels,
-    .writes_pitched = writes_conv_pixels,
+    .reads_strided = reads_conv_pixels,
+    .writes_strided = writes_conv_pixels,
     .leads = leads_conv_small,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_small, bind_conv_small },
                { OPS(OP_DENSE), accepts_dense_small, bind_conv_small },

@@ -16,7 +16,7 @@
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/row_tiles.h"
 
 enum {
@@ -132,8 +132,8 @@ static void bind_places(struct bind *bind, const struct window *w)
         bind_text(bind, "row", "(%s%s)", batched ? "n * IN_H + " : "", row);
     bind_text(bind, "in", "%s",
               coded ? "rows" : bind_operand(bind, anchor_source(bind->region, 0)));
-    bind_text(bind, "in_step", "%s", coded ? "CHUNK" : pitch_of_x(bind->region, "CHANNELS"));
-    bind_text(bind, "x_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "in_step", "%s", coded ? "CHUNK" : pixel_stride_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "x_step", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "in_first", coded ? "c" : "first + c");
     bind_text(bind, "kernel", small ? "number" : "weight");
     bind_text(bind, "tap", multiplied ? "(m * K_H + kh) * K_W" : "kh * K_W");
@@ -199,7 +199,7 @@ static void bind_straight(struct bind *bind, const struct window *w, const struc
                           bool by_vector)
 {
     const char *row = w->batch > 1 ? "(n * OUT_H + oh)" : "oh";
-    const char *step = pitch_of_y(bind->region, "CHANNELS");
+    const char *step = pixel_stride_of_y(bind->region, "CHANNELS");
 
     bind_limits(bind, limits);
     bind_text(bind, "limit", "%s",
@@ -240,8 +240,9 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
     struct value *x = anchor_source(bind->region, 0);
     const bool coded = data_is_small(bind->region) && !anchor_decoder(bind->region->anchor, 0);
     const char *row = w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows";
-    const char *from = arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row,
-                                    strips ? "left + " : "", pitch_of_x(bind->region, "CHANNELS"));
+    const char *from =
+        arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row, strips ? "left + " : "",
+                     pixel_stride_of_x(bind->region, "CHANNELS"));
     const char *to =
         arena_printf(arena, "&rows[(n_rows %% ROWS * %s + iw) * CHUNK]", strips ? "WIDTH" : "IN_W");
     const char *decode =
@@ -273,7 +274,7 @@ static bool bind_depthwise(struct bind *bind)
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
     bind_int(bind, "chunk", chunk);
-    bind_pitches(bind);
+    bind_pixel_strides(bind);
     bind_flag(bind, "multiplied", w.out_c > w.in_c);
     bind_int(bind, "multiplier", w.out_c / w.in_c);
     bind_int(bind, "rows", rows);
@@ -301,8 +302,8 @@ static bool bind_depthwise(struct bind *bind)
 
 const struct kernel kernel_depthwise = {
     .name = "depthwise",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .leads = leads_depthwise,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_depthwise, bind_depthwise } },
 };

@@ -9,7 +9,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/depthwise.h"
 #include "codegen_c/microkernel/bf16.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
     MOST_WORDS = 20,      /* words of weights in registers */
@@ -132,7 +132,7 @@ static void bind_rows(struct bind *bind, const struct window *w, bool twice, int
     bind_int(bind, "row_words",
              (width + 1 + (together - 1) * w->stride[2]) * pixel * (twice ? 2 : 1) + BF16_LANES);
     bind_flag(bind, "twice", twice);
-    bind_text(bind, "x_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "x_step", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "row", w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows");
     bind_flag(bind, "reaches_out", window_reaches_out(w, 1));
     bind_flag(bind, "pairs", w->k[2] > 1);
@@ -183,7 +183,7 @@ static bool bind_depthwise_bf16(struct bind *bind)
     bind_flag(bind, "batched", w.batch > 1);
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
-    bind_pitches(bind);
+    bind_pixel_strides(bind);
     bind_int(bind, "n_words", bf16_row_words(&row));
     bind_weights(bind, &w, &row);
     bind_rows(bind, &w, twice, row.together);
@@ -201,8 +201,8 @@ static bool bind_depthwise_bf16(struct bind *bind)
 
 const struct kernel kernel_depthwise_bf16 = {
     .name = "depthwise_bf16",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .leads = leads_depthwise_bf16,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_depthwise_bf16, bind_depthwise_bf16 } },
 };

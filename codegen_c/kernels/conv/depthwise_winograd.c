@@ -21,7 +21,7 @@
 #include "codegen_c/kernels/conv/depthwise.h"
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/pairs.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
     K = 3,
@@ -117,7 +117,7 @@ static void bind_abreast(struct bind *bind, bool abreast, const struct row_vecto
     bind_text(bind, "load", abreast ? "TWICE(" : "*(const %s *)", vector->type);
     bind_text(bind, "loaded", "%s", abreast ? ")" : "");
     bind_text(bind, "store_step", "%s",
-              abreast ? "2 * CHANNELS" : pitch_of_y(bind->region, "CHANNELS"));
+              abreast ? "2 * CHANNELS" : pixel_stride_of_y(bind->region, "CHANNELS"));
     if (!abreast)
         return;
     bind_shuffle(bind);
@@ -165,12 +165,12 @@ static bool bind_depthwise_winograd(struct bind *bind)
     bind_limits(bind, &limits);
     bind_text(bind, "limit_first", "%s", limit_text(bind, &limits, "first_sum"));
     bind_text(bind, "limit_second", "%s", limit_text(bind, &limits, "second_sum"));
-    bind_pitches(bind);
+    bind_pixel_strides(bind);
     bind_flag(bind, "batched", batched);
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
-    bind_text(bind, "in_step", "%s", pitch_of_x(bind->region, "CHANNELS"));
-    bind_text(bind, "out_step", "%s", pitch_of_y(bind->region, "CHANNELS"));
+    bind_text(bind, "in_step", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "out_step", "%s", pixel_stride_of_y(bind->region, "CHANNELS"));
     bind_text(bind, "vector", "%s", vector.type);
     bind_text(bind, "lanes", "%s", vector.lanes);
     bind_abreast(bind, abreast, &vector);
@@ -192,8 +192,8 @@ static bool bind_depthwise_winograd(struct bind *bind)
 
 const struct kernel kernel_depthwise_winograd = {
     .name = "depthwise_winograd",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .leads = leads_depthwise_winograd,
     .forms = { { OPS(OP_CONV2D), accepts_depthwise_winograd, bind_depthwise_winograd },
                { OPS(OP_CONV2D), accepts_depthwise_winograd_anyway, bind_depthwise_winograd,

@@ -15,7 +15,7 @@
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/pairs.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"
 
 enum {
@@ -191,8 +191,8 @@ static bool reaches_outside(const struct window *w, const struct winograd_shape 
 
 static void bind_geometry(struct bind *bind, const struct window *w, const struct winograd_shape *s)
 {
-    const bool reaches = reaches_outside(w, s), pitched = operand_input(bind->region, 0).apart;
-    const char *pitch = pitch_of_x(bind->region, "IN_C");
+    const bool reaches = reaches_outside(w, s), strided = operand_input(bind->region, 0).apart;
+    const char *pixel_stride = pixel_stride_of_x(bind->region, "IN_C");
     struct str steps = { .arena = bind->arena };
 
     bind_input(bind, "x", 0);
@@ -222,11 +222,11 @@ static void bind_geometry(struct bind *bind, const struct window *w, const struc
     bind_int(bind, "group", s->group);
     bind_int(bind, "gap", WINOGRAD_GAP);
     bind_flag(bind, "reaches", reaches);
-    bind_pitches(bind);
-    bind_text(bind, "pitch", "%s", pitch);
-    bind_flag(bind, "stepped", pitched && reaches);
-    bind_flag(bind, "pitched", pitched);
-    bind_text(bind, "column", "%s", pitched && reaches ? "column_step" : pitch);
+    bind_pixel_strides(bind);
+    bind_text(bind, "pixel_stride", "%s", pixel_stride);
+    bind_flag(bind, "stepped", strided && reaches);
+    bind_flag(bind, "strided", strided);
+    bind_text(bind, "column", "%s", strided && reaches ? "column_step" : pixel_stride);
 }
 
 static const char *bind_transform(struct bind *bind, const char *which,
@@ -390,8 +390,8 @@ static bool bind_winograd(struct bind *bind)
 
 const struct kernel kernel_winograd = {
     .name = "winograd",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .forms = { { OPS(OP_CONV2D), accepts_winograd, bind_winograd },
                { OPS(OP_CONV2D), accepts_winograd_anyway, bind_winograd, .late = true } },
 };

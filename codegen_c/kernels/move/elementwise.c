@@ -7,7 +7,7 @@
 
 #include "base/embedded.h"
 #include "codegen_c/expr/scalar.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "relay_ir/ops/qnn.h"
 
 /* Groups of dims of y; group g ends with dim last[g]. */
@@ -230,9 +230,9 @@ static bool bind_elementwise(struct bind *bind)
 {
     const struct function *fn = bind->region->fn;
     const struct type *y = &fn->ret->inputs[0]->type;
-    const bool pitched = pixels_are_apart(bind->region);
-    const struct loops loops = find_loops(fn, y, pitched);
-    const bool nested = loops.n > 1 || pitched, rows = !nested && goes_in_rows(bind, y);
+    const bool strided = pixels_are_apart(bind->region);
+    const struct loops loops = find_loops(fn, y, strided);
+    const bool nested = loops.n > 1 || strided, rows = !nested && goes_in_rows(bind, y);
     struct position position = { .rank = y->rank };
 
     bind_flag(bind, "nested", nested);
@@ -248,7 +248,7 @@ static bool bind_elementwise(struct bind *bind)
         bind_nested(bind, &loops, &position);
     else
         bind_flat(bind, y, &position);
-    if (pitched)
+    if (strided)
         bind_pixels(bind, &loops, y->dim[y->rank - 1] == 1, &position);
     for (int i = 0, k = 0; i < y->rank; i++) {
         position.coord[i] = y->dim[i] == 1 ? "0" : NULL;
@@ -265,7 +265,7 @@ static bool bind_elementwise(struct bind *bind)
 const struct kernel kernel_elementwise = {
     .name = "elementwise",
     .in_place = true,
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .forms = { { CHAINS, accepts_elementwise, bind_elementwise } },
 };

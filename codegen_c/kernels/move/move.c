@@ -5,7 +5,7 @@
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
 #include "codegen_c/kernels/move/copies.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "relay_ir/layout.h"
 #include "relay_ir/ops/rearrange.h"
 
@@ -221,8 +221,8 @@ static bool bind_reverse_sequence(struct bind *bind)
 
 const struct kernel kernel_copy = {
     .name = "copy",
-    .reads_pitched = reads_copied,
-    .writes_pitched = writes_copied,
+    .reads_strided = reads_copied,
+    .writes_strided = writes_copied,
     .leads = leads_copy,
     .forms = { { OPS(OP_BROADCAST_TO, OP_TILE), accepts_move, bind_tile },
                { OPS(OP_CONCATENATE), accepts_move, bind_concatenate },

@@ -9,7 +9,7 @@
 #include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
 #include "codegen_c/kernels/move/copies.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "relay_ir/walk.h"
 
 /* The dims of y; unchanged neighbours are merged. */
@@ -23,14 +23,14 @@ static struct extents extents_of(const struct region *region)
 {
     const struct node *node = region->anchor;
     const struct type *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-    const bool pitched = pixels_are_apart(region);
+    const bool strided = pixels_are_apart(region);
     const struct operand source = operand_input(region, 0);
     struct extents e = { 0 };
 
     for (int i = 0; i < x->rank; i++) {
         const bool changes = resize_changes(node, i);
 
-        if (!changes && e.n && e.dim[e.n - 1] < 0 && !(pitched && i == x->rank - 1)) {
+        if (!changes && e.n && e.dim[e.n - 1] < 0 && !(strided && i == x->rank - 1)) {
             e.out[e.n - 1] *= y->dim[i];
             e.step[e.n - 1] = source.step[i];
             continue;
@@ -162,7 +162,7 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
         bind_int(bind, arena_printf(bind->arena, "changed%d", changed++), i);
     }
     if (result.apart)
-        str_printf(&dims, ", OUT_PITCH = %" PRId64, result.pixel_step);
+        str_printf(&dims, ", OUT_PIXEL_STRIDE = %" PRId64, result.pixel_step);
     bind_text(bind, "dims", "%s", str_text(&dims));
     bind_place(bind, e, coord, extent, position);
     bind_text(bind, "from", "%s", str_text(&from));
@@ -421,8 +421,8 @@ const struct kernel kernel_resize_rows = {
 
 const struct kernel kernel_resize_nearest = {
     .name = "resize_nearest",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .forms = { { OPS(OP_RESIZE), accepts_resize_nearest, bind_resize_nearest } },
 };
 
@@ -433,7 +433,7 @@ const struct kernel kernel_resize_planes = {
 
 const struct kernel kernel_resize_linear = {
     .name = "resize_linear",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .forms = { { OPS(OP_RESIZE), accepts_resize_linear, bind_resize_linear } },
 };

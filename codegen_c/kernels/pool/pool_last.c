@@ -12,7 +12,7 @@
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/pool/pool.h"
-#include "codegen_c/microkernel/pitch.h"
+#include "codegen_c/microkernel/pixel_stride.h"
 #include "relay_ir/layout.h"
 
 enum {
@@ -238,8 +238,8 @@ static void bind_frame(struct bind *bind, const struct window *w)
     bind_int(bind, "batch", w->batch);
     bind_int(bind, "channels", w->in_c);
     bind_int(bind, "chunk", row_chunk(w->in_c, CHUNK));
-    bind_pitches(bind);
-    bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_pixel_strides(bind);
+    bind_text(bind, "in_pixel_stride", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
 }
 
 /* Short loops of comparisons, which gcc would unroll before it vectorises. */
@@ -435,10 +435,10 @@ static bool bind_global_last(struct bind *bind)
     bind_int(bind, "len", type_span(x, 1, x->rank - 1));
     bind_int(bind, "channels", channels);
     bind_int(bind, "chunk", chunk);
-    bind_pitches(bind);
-    bind_text(bind, "in_pitch", "%s", pitch_of_x(bind->region, "CHANNELS"));
+    bind_pixel_strides(bind);
+    bind_text(bind, "in_pixel_stride", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "image", batched ? "n * LEN * %s + " : "",
-              pitch_of_x(bind->region, "CHANNELS"));
+              pixel_stride_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "at", batched ? "n * CHANNELS + c" : "c");
     position_by_division(bind, "at", &position);
     if (batched)
@@ -450,8 +450,8 @@ static bool bind_global_last(struct bind *bind)
 
 const struct kernel kernel_pool_tiles = {
     .name = "pool_tiles",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .leads = leads_pool_tiles,
     .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_MAX_POOL1D, OP_MAX_POOL2D),
                  accepts_pool_tiles, bind_pool_tiles } },
@@ -459,8 +459,8 @@ const struct kernel kernel_pool_tiles = {
 
 const struct kernel kernel_pool = {
     .name = "pool",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_pixels,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_pixels,
     .leads = leads_pool,
     .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D), accepts_pool_last,
                  bind_avg_pool_last },
@@ -472,8 +472,8 @@ const struct kernel kernel_pool = {
 
 const struct kernel kernel_global_pool = {
     .name = "global_pool",
-    .reads_pitched = reads_pixels,
-    .writes_pitched = writes_side_by_side,
+    .reads_strided = reads_pixels,
+    .writes_strided = writes_side_by_side,
     .forms = { { OPS(OP_GLOBAL_AVG_POOL), accepts_global_avg_last, bind_global_last },
                { OPS(OP_GLOBAL_MAX_POOL), accepts_global_max_last, bind_global_last } },
 };

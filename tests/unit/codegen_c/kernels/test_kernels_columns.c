@@ -228,7 +228,7 @@ START_TEST(pixels_that_are_parts_of_others)
     };
 
     ck_assert_int_eq(generated_count(ctx, &row, layers), 3);
-    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 13"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PIXEL_STRIDE = 13"), 0);
     generated_check(&row);
     ctx_free(ctx);
 }
@@ -254,7 +254,7 @@ START_TEST(parts_of_pixels_are_transposed)
     };
 
     ck_assert_int_eq(generated_count(ctx, &row, layers), 2);
-    ck_assert_int_gt(generated_count(ctx, &row, "IN_PITCH = 7"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "IN_PIXEL_STRIDE = 7"), 0);
     generated_check(&row);
     ctx_free(ctx);
 }

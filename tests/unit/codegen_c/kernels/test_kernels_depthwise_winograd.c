@@ -189,8 +189,8 @@ START_TEST(pixels_that_are_parts_of_others)
     };
 
     ck_assert_int_eq(n_taken(ctx, &row), 3);
-    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 32"), 0);
-    ck_assert_int_gt(generated_count(ctx, &row, "IN_PITCH = 32"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PIXEL_STRIDE = 32"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "IN_PIXEL_STRIDE = 32"), 0);
     generated_check(&row);
     ctx_free(ctx);
 }

@@ -84,7 +84,7 @@ START_TEST(results_follow_the_last_part)
     };
 
     ck_assert_int_eq(generated_count(ctx, &row, "FETCH ="), 2);
-    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 1024"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PIXEL_STRIDE = 1024"), 0);
     generated_check(&row);
     row.parts = 3;
     row.one_build = true;

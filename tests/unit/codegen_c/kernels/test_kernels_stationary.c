@@ -172,7 +172,7 @@ START_TEST(results_lie_over_what_is_read)
 
     ck_assert_int_eq(generated_count(ctx, &row, layers), 4);
     ck_assert_int_gt(generated_count(ctx, &row, "overlaps x: "), 0);
-    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PITCH = 48"), 0);
+    ck_assert_int_gt(generated_count(ctx, &row, "OUT_PIXEL_STRIDE = 48"), 0);
     generated_check(&row);
     ctx_free(ctx);
 }

@@ -1,23 +1,23 @@
-/* pitch.h - pixel strides of x and y. The plan stores a value that is concatenated along the
+/* pixel_stride.h - pixel strides of x and y. The plan stores a value that is concatenated along the
  * channels as a sub-buffer of the result; its pixel stride is then that of the larger value.
- * Kernels that can read or write so say it in their records (kernel.reads_pitched,
- * kernel.writes_pitched). */
-#ifndef CODEGEN_C_MICROKERNEL_PITCH_H
-#define CODEGEN_C_MICROKERNEL_PITCH_H
+ * Kernels that can read or write so say it in their records (kernel.reads_strided,
+ * kernel.writes_strided). */
+#ifndef CODEGEN_C_MICROKERNEL_PIXEL_STRIDE_H
+#define CODEGEN_C_MICROKERNEL_PIXEL_STRIDE_H
 
 #include "codegen_c/core/kernel.h"
 
 /* Whether any parameter, or the result, has a pixel stride of its own. */
 bool pixels_are_apart(const struct region *region);
 
-/* Sets `pitches`: enum constants for the pixel strides of x and y that are not their channels; may
+/* Sets `pixel_strides`: enum constants for the pixel strides of x and y that are not their channels; may
  * be empty. */
-void bind_pitches(struct bind *bind);
+void bind_pixel_strides(struct bind *bind);
 
-/* The pixel stride of input 0 (of y) as C: "IN_PITCH" ("OUT_PITCH"), or `channels` if pixels are
+/* The pixel stride of input 0 (of y) as C: "IN_PIXEL_STRIDE" ("OUT_PIXEL_STRIDE"), or `channels` if pixels are
  * dense. */
-const char *pitch_of_x(const struct region *region, const char *channels);
-const char *pitch_of_y(const struct region *region, const char *channels);
+const char *pixel_stride_of_x(const struct region *region, const char *channels);
+const char *pixel_stride_of_y(const struct region *region, const char *channels);
 
 /* Sets `at` to the index of an element of y, and fills `position` for an epilogue, coordinates by
  * division. `pixel` and `channel` are C without operators outside of parentheses; `channels` is the

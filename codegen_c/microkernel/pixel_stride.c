@@ -1,5 +1,5 @@
-/* pitch.c - see pitch.h. */
-#include "codegen_c/microkernel/pitch.h"
+/* pixel_stride.c - see pixel_stride.h. */
+#include "codegen_c/microkernel/pixel_stride.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -54,7 +54,7 @@ bool pixels_are_apart(const struct region *region)
     return operand_result(region, 0).apart;
 }
 
-void bind_pitches(struct bind *bind)
+void bind_pixel_strides(struct bind *bind)
 {
     const struct region *region = bind->region;
     const struct operand y = operand_result(region, 0);
@@ -64,25 +64,25 @@ void bind_pitches(struct bind *bind)
     struct str text = { .arena = bind->arena };
 
     if (in)
-        str_printf(&text, "IN_PITCH = %" PRId64 ", ", in);
+        str_printf(&text, "IN_PIXEL_STRIDE = %" PRId64 ", ", in);
     if (out)
-        str_printf(&text, "OUT_PITCH = %" PRId64 ", ", out);
+        str_printf(&text, "OUT_PIXEL_STRIDE = %" PRId64 ", ", out);
     if (text.n)
         str_printf(&text, "/* pixel stride of %s, a sub-buffer */",
                    in && out ? "x, and of y,"
                    : in      ? "x"
                              : "y");
-    bind_text(bind, "pitches", "%s", str_text(&text));
+    bind_text(bind, "pixel_strides", "%s", str_text(&text));
 }
 
-const char *pitch_of_x(const struct region *region, const char *channels)
+const char *pixel_stride_of_x(const struct region *region, const char *channels)
 {
-    return operand_input(region, 0).apart ? "IN_PITCH" : channels;
+    return operand_input(region, 0).apart ? "IN_PIXEL_STRIDE" : channels;
 }
 
-const char *pitch_of_y(const struct region *region, const char *channels)
+const char *pixel_stride_of_y(const struct region *region, const char *channels)
 {
-    return operand_result(region, 0).apart ? "OUT_PITCH" : channels;
+    return operand_result(region, 0).apart ? "OUT_PIXEL_STRIDE" : channels;
 }
 
 void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
@@ -90,7 +90,8 @@ void bind_at(struct bind *bind, const char *pixel, const char *channels, const c
 {
     const bool apart = operand_result(bind->region, 0).apart;
 
-    bind_text(bind, "at", "%s * %s + %s", pixel, pitch_of_y(bind->region, channels), channel);
+    bind_text(bind, "at", "%s * %s + %s", pixel, pixel_stride_of_y(bind->region, channels),
+              channel);
     position_by_division(
         bind, apart ? arena_printf(bind->arena, "(%s * %s + %s)", pixel, channels, channel) : "at",
         position);
@@ -110,6 +111,6 @@ void bind_start(struct bind *bind, const char *channels, const char *first,
     start->linear =
         apart ? arena_printf(bind->arena, "(%s * %s + %s)", position->pixel, channels, first)
               : "start";
-    bind_text(bind, "start", "%s * %s + %s", position->pixel, pitch_of_y(bind->region, channels),
-              first);
+    bind_text(bind, "start", "%s * %s + %s", position->pixel,
+              pixel_stride_of_y(bind->region, channels), first);
 }
