@@ -57,7 +57,7 @@ MUTANTS = [
     ("operand: a dim of 1 counts", "index", "codegen_c/core/operand.c",
      "if (!coord || extent == 1)\n            continue;", "if (!coord)\n            continue;"),
     ("operand: pixels as far apart as they are long", "index", "codegen_c/core/operand.c",
-     "if (operand.apart)\n        operand.pixel_step = pitch;", ""),
+     "if (operand.apart)\n        operand.pixel_step = pixel_stride;", ""),
     ("operand: a channel's vector is a number", "index", "codegen_c/expr/epilogue_operand.c",
      'return operand.dim[0] == 1 ? "0" : at->coord[axis];', 'return "0";'),
     ("window: stride of the other dim", "index", "codegen_c/core/window.c",

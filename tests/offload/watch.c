@@ -24,15 +24,15 @@ static void allow(const struct watch *watch, size_t offset, size_t bytes)
     memcpy(watch->before + offset, watch->after + offset, bytes);
 }
 
-/* Pixels that lie a pitch apart have others' between them. */
+/* Pixels that are a pixel stride apart have others' between them. */
 static void allow_result(const struct watch *watch, const struct codegen_place *place,
                          const struct type *type)
 {
     const size_t whole = type_bytes(type);
-    const size_t pixel = place->pitch ? (size_t)type->dim[type->rank - 1] : 1;
+    const size_t pixel = place->pixel_stride ? (size_t)type->dim[type->rank - 1] : 1;
     const size_t width = type_bytes(type) / (size_t)type_elements(type);
-    const size_t bytes = place->pitch ? pixel * width : whole;
-    const size_t step = place->pitch ? (size_t)place->pitch * width : whole;
+    const size_t bytes = place->pixel_stride ? pixel * width : whole;
+    const size_t step = place->pixel_stride ? (size_t)place->pixel_stride * width : whole;
 
     for (size_t i = 0; i * bytes < whole; i++)
         allow(watch, place->offset + i * step, bytes);

@@ -78,7 +78,7 @@ static struct content *element_at(const struct memory *m, const struct value *va
     const struct codegen_place *place = &m->result->places[value->id];
     const int64_t pixel = value->type.dim[value->type.rank - 1];
     const int64_t within =
-        place->pitch ? element / pixel * place->pitch + element % pixel : element;
+        place->pixel_stride ? element / pixel * place->pixel_stride + element % pixel : element;
     const int64_t begin = place->kind == PLACE_OUTPUT ? m->output[place->index] : 0;
 
     /* No ck_assert for each element: Check writes a file at every one. */
@@ -263,7 +263,7 @@ static void write_values(const struct memory *m, const struct codegen_region *re
         for (int64_t e = 0; e < type_elements(&call->outputs[i]->type); e++)
             *element_at(m, call->outputs[i], e) = content_of(call->outputs[i], e);
     followed->n_in_place += n_over && !region->leads;
-    followed->n_overlaid += n_over && m->result->places[call->outputs[0]->id].pitch;
+    followed->n_overlaid += n_over && m->result->places[call->outputs[0]->id].pixel_stride;
     followed->n_leads += region->leads;
     followed->n_striped += is_striped(call->callee);
 }
