@@ -1,4 +1,4 @@
-/* precision_report.c - what --precision has done, for people, the banner and --json. */
+/* precision_checks.c - what --precision has done, for people, the banner and --json. */
 #include <string.h>
 
 #include "base/str.h"

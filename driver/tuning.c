@@ -1,4 +1,4 @@
-/* tune_log.c - --tune-log: choices that relayc tune found, for compile, bench, run and verify. */
+/* tuning.c - --tune-log: choices that relayc tune found, for compile, bench, run and verify. */
 #include "codegen_c/machine/machine.h"
 #include "driver/driver.h"
 #include "tune/log.h"

@@ -31,8 +31,7 @@ int64_t external_macs(const struct function *fn)
     return macs;
 }
 
-/* --- lookup --------------------------------------------------------------------------------------
- */
+/* --- lookup ----------------------------------------------------------------------------------- */
 
 static struct external_module *find_module(struct codegen *codegen, const struct target *target)
 {
@@ -142,8 +141,7 @@ bool external_prepare(struct codegen *codegen, struct region *region)
     return check_types(codegen, external) && ok;
 }
 
-/* --- scratch and hooks ---------------------------------------------------------------------------
- */
+/* --- scratch and hooks ------------------------------------------------------------------------ */
 
 static bool add_scratch(struct codegen *codegen, struct external_composite *composite,
                         int64_t bytes)

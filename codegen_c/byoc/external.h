@@ -75,8 +75,7 @@ struct external_module {
     const char *prologue; /* expanded */
 };
 
-/* --- external.c ----------------------------------------------------------------------------------
- */
+/* --- external.c ------------------------------------------------------------------------------- */
 
 /* Whether another target than c runs the function. */
 bool is_external(const struct function *fn);
@@ -96,14 +95,12 @@ const struct weight *external_read(struct codegen *codegen, struct external *ext
 /* Multiply-accumulate operations of its composites. */
 int64_t external_macs(const struct function *fn);
 
-/* --- external_plan.c -----------------------------------------------------------------------------
- */
+/* --- external_plan.c -------------------------------------------------------------------------- */
 
 /* Places and names of all values, and region->scratch_bytes. Scratch of composites is known. */
 void external_plan(struct codegen *codegen, struct external *external);
 
-/* --- external_fields.c ---------------------------------------------------------------------------
- */
+/* --- external_fields.c ------------------------------------------------------------------------ */
 
 /* A field of a type ("rank", "dim2"), of an operator's attributes ("strides", "strides0",
  * "n_strides"); NULL for another name. */
@@ -117,8 +114,7 @@ const char *external_term(struct codegen *codegen, struct external_module *modul
 const char *external_real(struct codegen *codegen, struct external_module *module, double number,
                           enum dtype dtype);
 
-/* --- external_keys.c -----------------------------------------------------------------------------
- */
+/* --- external_keys.c -------------------------------------------------------------------------- */
 
 /* What an array of a hook is called: "conv1.multipliers". */
 const char *external_array_name(struct codegen *codegen, const struct node *call, const char *key);
@@ -133,8 +129,7 @@ void external_composite_keys(struct codegen *codegen, struct external *external,
                              struct external_composite *composite, struct keys *keys);
 void external_region_keys(struct codegen *codegen, struct external *external, struct keys *keys);
 
-/* --- external_text.c -----------------------------------------------------------------------------
- */
+/* --- external_text.c -------------------------------------------------------------------------- */
 
 /* The text of a function of the module; false after errors. */
 bool external_write_c(struct codegen *codegen, struct external *external);
@@ -147,8 +142,7 @@ bool external_write_prologue(struct codegen *codegen, struct external_module *mo
 void external_prototype(struct codegen *codegen, struct str *out, const struct external *external,
                         const char *tail);
 
-/* --- emit_external.c -----------------------------------------------------------------------------
- */
+/* --- emit_external.c -------------------------------------------------------------------------- */
 
 /* NAME_TARGET.h and NAME_TARGET.c of every module, and the files beside them. */
 void emit_external(struct codegen *codegen);
@@ -174,8 +168,7 @@ void external_estimate(struct codegen *codegen, const struct external *external,
 /* Fills host_files and host_flags of the result. */
 void external_host_files(struct codegen *codegen);
 
-/* --- emit_constants.c ----------------------------------------------------------------------------
- */
+/* --- emit_constants.c ------------------------------------------------------------------------- */
 
 /* "kws_mynpu_conv1_constants" */
 const char *constants_table(struct codegen *codegen, const struct external *external);
@@ -189,8 +182,7 @@ void define_constants(struct codegen *codegen, struct str *out, const struct ext
 /* Whether a module's functions are the user's, and its file has tables for them (relayc_abi.h). */
 bool module_has_tables(const struct external_module *module);
 
-/* --- emit_json_modules.c -------------------------------------------------------------------------
- */
+/* --- emit_json_modules.c ---------------------------------------------------------------------- */
 
 /* What NAME.json says of targets, where there are others than c. */
 void add_modules_json(struct codegen *codegen, cJSON *root);

@@ -60,8 +60,7 @@ static const char *list_field(struct arena *arena, const struct list *list, cons
     return list->at[atoi(digits)];
 }
 
-/* --- of a type -----------------------------------------------------------------------------------
- */
+/* --- of a type -------------------------------------------------------------------------------- */
 
 const char *external_type_field(struct arena *arena, const struct type *type, const char *field)
 {
@@ -82,8 +81,7 @@ const char *external_type_field(struct arena *arena, const struct type *type, co
     return strcmp(field, "dim") == 0 ? NULL : list_field(arena, &dims, "dim", field);
 }
 
-/* --- of an operator ------------------------------------------------------------------------------
- */
+/* --- of an operator --------------------------------------------------------------------------- */
 
 static const char *attr_text(struct codegen *codegen, struct external_module *module,
                              const struct attr_field *attr, const void *at, const char *field)
@@ -129,8 +127,7 @@ const char *external_attr_field(struct codegen *codegen, struct external_module 
     return NULL;
 }
 
-/* --- what an expression gives --------------------------------------------------------------------
- */
+/* --- what an expression gives ----------------------------------------------------------------- */
 
 const char *external_term(struct codegen *codegen, struct external_module *module,
                           const struct term *term)

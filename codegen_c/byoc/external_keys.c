@@ -38,8 +38,7 @@ static const char *array(struct asking *asking, const char *name, const struct t
     return external_read(codegen, asking->external, name, type, data, layout)->expression;
 }
 
-/* --- memory --------------------------------------------------------------------------------------
- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 /* Of a value of the region's function. */
 static const char *region_memory(struct asking *asking, const struct value *value, bool written,
@@ -80,8 +79,7 @@ const char *external_memory(struct codegen *codegen, struct external *external,
     return region_memory(&asking, value, written, why);
 }
 
-/* --- keys that hooks added -----------------------------------------------------------------------
- */
+/* --- keys that hooks added -------------------------------------------------------------------- */
 
 static const char *lowered(struct asking *asking, const char *key, bool written, const char **why)
 {
@@ -106,8 +104,7 @@ static const char *lowered(struct asking *asking, const char *key, bool written,
                  a->layout, written, why);
 }
 
-/* --- composites ----------------------------------------------------------------------------------
- */
+/* --- composites ------------------------------------------------------------------------------- */
 
 static const char *scratch(struct asking *asking, bool written)
 {
@@ -236,8 +233,7 @@ void external_composite_keys(struct codegen *codegen, struct external *external,
     keys->user = asking;
 }
 
-/* --- regions -------------------------------------------------------------------------------------
- */
+/* --- regions ---------------------------------------------------------------------------------- */
 
 static const char *region_key(void *user, const char *key, bool written, const char **why)
 {

@@ -34,8 +34,7 @@ void external_prototype(struct codegen *codegen, struct str *out, const struct e
     add_list(out, head, n, items, tail, (int)strlen(head));
 }
 
-/* --- FORMAT_C ------------------------------------------------------------------------------------
- */
+/* --- FORMAT_C --------------------------------------------------------------------------------- */
 
 static void add_indented_lines(struct str *out, const char *text)
 {
@@ -188,8 +187,7 @@ static const char *write_body(struct codegen *codegen, struct external *external
     return str_text(&out);
 }
 
-/* --- both ----------------------------------------------------------------------------------------
- */
+/* --- both ------------------------------------------------------------------------------------- */
 
 static bool expand_region(struct codegen *codegen, struct external *external, struct keys *keys)
 {

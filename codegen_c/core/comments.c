@@ -1,4 +1,4 @@
-/* emit_text.c - pieces of text that several of the generated files have. */
+/* comments.c - see comments.h. */
 #include "codegen_c/core/comments.h"
 
 #include <inttypes.h>

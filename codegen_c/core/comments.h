@@ -1,4 +1,4 @@
-/* emit_text.h - pieces of text that several files of the output have. */
+/* comments.h - comments, lists and shapes as text, for several of the generated files. */
 #ifndef CODEGEN_C_CORE_COMMENTS_H
 #define CODEGEN_C_CORE_COMMENTS_H
 

@@ -59,8 +59,7 @@ const char *knob_take(struct ctx *ctx, struct region *region, enum knob knob, co
 /* Warns of choices that the kernel of the region did not ask for. */
 void knob_check(struct ctx *ctx, const struct region *region);
 
-/* --- for bind functions --------------------------------------------------------------------------
- */
+/* --- for bind functions ----------------------------------------------------------------------- */
 
 /* The same for whole numbers; the usual one may be missing among the values. */
 int64_t bind_knob(struct bind *bind, enum knob knob, int64_t usual, int n, const int64_t *values);

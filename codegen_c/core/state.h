@@ -1,5 +1,4 @@
-/* emit.h - struct codegen, the generated files under construction, which all parts of codegen_c
- * share. */
+/* state.h - struct codegen: one compilation's regions, plan, weights, helpers and output files. */
 #ifndef CODEGEN_C_CORE_STATE_H
 #define CODEGEN_C_CORE_STATE_H
 
@@ -9,28 +8,28 @@
 #include "codegen_c/core/weights.h"
 #include "codegen_c/text/names.h"
 
-/* What the emitters know of a region besides struct region. */
+/* What is printed of a region, by its index. */
 struct emitted {
-    struct region_function *function; /* as it is configured (codegen_c/select/configure.h); NULL of
-                                         other targets', and where same_as is not */
-    const char *text;                 /* of that, once it is printed */
-    const char *origin;           /* comment lines: what it stands for; NULL = its own ONNX nodes */
-    const struct weight **arrays; /* of a shared function (share.c): the constants that it … */
-    int n_arrays;                 /* … gets behind its other arguments, as array1, array2 ... */
-    bool takes_arrays;            /* whether it does */
-    const struct region *same_as; /* an earlier region that has its function; NULL = it has one */
-    const char *signature;        /* NULL of other targets' */
+    struct region_function *function; /* its configuration (codegen_c/select/configure.h); NULL for
+                                         a backend's region, and if same_as is set */
+    const char *text;                 /* C of `function`; NULL until printed */
+    const char *origin; /* comment lines with the ONNX nodes; NULL = those of the region */
+    const struct weight **arrays; /* constants passed to a shared function (print/share.c) … */
+    int n_arrays;                 /* … after its other arguments, as array1, array2 ... */
+    bool takes_arrays;            /* true for a shared function */
+    const struct region *same_as; /* earlier region with the same function; NULL = none */
+    const char *signature;        /* codegen_c/select/signature.h; NULL for a backend's region */
     int64_t macs;
-    size_t weight_bytes; /* of the arrays that it is the first to read */
+    size_t weight_bytes; /* of arrays that no earlier region reads */
 };
 
-/* A function that the generated C has once. */
+/* A helper function, printed once per file. */
 struct helper {
-    const char *from; /* "runtime/embed/erf_f32.h" */
-    const char *text; /* a file as it is, or (own) the text of the function once it is printed */
-    bool own;         /* made from a template: */
-    const char *function; /* the name */
-    const char *template; /* the text */
+    const char *from;     /* "runtime/embed/erf_f32.h" */
+    const char *text;     /* the file; of a template, its expansion once printed */
+    bool own;             /* made from a template; then: */
+    const char *function; /* its name */
+    const char *template; /* the template's text */
     struct keys keys;
 };
 
@@ -48,7 +47,7 @@ struct codegen {
     struct region *regions;
     struct emitted *emitted; /* [n_regions] */
     int n_regions;
-    struct external_module *modules; /* targets other than c that are used, in order of use */
+    struct external_module *modules; /* backends in use, in order of first use */
     int n_modules;
     struct weights weights;
     struct map helpers;  /* name -> struct helper, in the order in which they are pasted */
@@ -56,10 +55,10 @@ struct codegen {
     const char **input_names, **output_names; /* parameters of NAME_run */
     const char **local_names;                 /* pointers into the arena, by value id of the root */
     struct plan plan;
-    size_t ram;     /* that stripes are to fit in; 0 = none are wanted */
-    bool one_arena; /* --pool is not looked at yet */
+    size_t ram;     /* limit for depth-first tiling, in bytes; 0 = no tiling */
+    bool one_arena; /* --pool is not applied yet */
     bool inline_weights;
-    int n_split; /* regions in parts: see parallel.h */
+    int n_split; /* regions divided among workers (codegen_c/print/parallel.h) */
     bool fused;  /* products of tiles are fused in the text: for Helium, and for all machines with
                   * FMA if --deterministic or rounded as ONNX has it */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
@@ -76,8 +75,8 @@ bool is_guarded(const struct codegen *codegen);
 /* Whether inputs and outputs lie in the arena, and are no parameters of NAME_run. */
 bool io_is_inside(const struct codegen *codegen);
 
-/* Of a pool in NAME_run: the parameter "arena", or "arena_dtcm"; the pointer "base", "base_dtcm".
- */
+/* C names of a pool in NAME_run: its parameter "arena" or "arena_dtcm", its pointer "base" or
+ * "base_dtcm". */
 const char *pool_arena(struct codegen *codegen, int pool);
 const char *pool_base(struct codegen *codegen, int pool);
 

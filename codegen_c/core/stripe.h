@@ -49,8 +49,7 @@ void row_window_range(const struct row_window *window, int64_t row, int64_t n, i
 struct function *stripe_function(struct module *module, const struct row_region *region,
                                  int64_t row, int64_t n);
 
-/* --- stripe_flow.c -------------------------------------------------------------------------------
- */
+/* --- stripe_flow.c ---------------------------------------------------------------------------- */
 
 /* Regions that are striped together, in their order. */
 struct stripes {
@@ -89,8 +88,7 @@ bool stripes_flow(struct arena *arena, struct stripes *stripes, int64_t parts,
 bool stripes_gathers(const struct stripes *stripes, int i, int input);
 int64_t stripes_gathered_rows(const struct stripes *stripes, int i, int input);
 
-/* --- stripe_search.c -----------------------------------------------------------------------------
- */
+/* --- stripe_search.c -------------------------------------------------------------------------- */
 
 /* A run of regions: calls of main in their order, from `first` to `last`, in about so many parts.
  */
@@ -119,8 +117,7 @@ struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most)
 /* The plan by which least goes through the cache behind one of so many bytes, by estimate. */
 struct stripe_plan stripe_search_fast(struct stripe_search *search, size_t cache);
 
-/* --- stripe_outline.c ----------------------------------------------------------------------------
- */
+/* --- stripe_outline.c ------------------------------------------------------------------------- */
 
 /* The name that a function of striped calls has as composite. */
 #define STRIPES_COMPOSITE "c.stripes"

@@ -203,8 +203,7 @@ void weights_find_ranges(struct codegen *codegen)
         find_range(w);
 }
 
-/* --- in pools ------------------------------------------------------------------------------------
- */
+/* --- in pools --------------------------------------------------------------------------------- */
 
 bool pools_take_constants(const struct codegen *codegen)
 {

@@ -56,8 +56,7 @@ void find_peak(struct codegen *codegen)
     qsort(peak->alive, (size_t)peak->n, sizeof *peak->alive, by_bytes);
 }
 
-/* --- NAME.h --------------------------------------------------------------------------------------
- */
+/* --- NAME.h ----------------------------------------------------------------------------------- */
 
 /* What --cc said. */
 static void add_measured(struct codegen *codegen, struct str *out)

@@ -34,8 +34,7 @@ const struct external *region_of(const struct codegen *codegen,
     return external && external->module == module ? external : NULL;
 }
 
-/* --- which files ---------------------------------------------------------------------------------
- */
+/* --- which files ------------------------------------------------------------------------------ */
 
 int external_count_files(const struct codegen *codegen)
 {
@@ -134,8 +133,7 @@ void external_host_files(struct codegen *codegen)
     codegen->result->host_flags = str_text(&flags);
 }
 
-/* --- NAME_TARGET.h -------------------------------------------------------------------------------
- */
+/* --- NAME_TARGET.h ---------------------------------------------------------------------------- */
 
 static void add_numbers(struct codegen *codegen, struct str *out, const struct external *external)
 {
@@ -230,8 +228,7 @@ static void write_header(struct codegen *codegen, const struct external_module *
     writer_write(writer, out.text, out.n);
 }
 
-/* --- NAME_TARGET.c -------------------------------------------------------------------------------
- */
+/* --- NAME_TARGET.c ---------------------------------------------------------------------------- */
 
 static void write_source(struct codegen *codegen, const struct external_module *module)
 {

@@ -30,8 +30,7 @@ void add_external_json(struct codegen *codegen, const struct external *external,
     add_composites(codegen, external, region);
 }
 
-/* --- a region ------------------------------------------------------------------------------------
- */
+/* --- a region --------------------------------------------------------------------------------- */
 
 static cJSON *value_json(struct codegen *codegen, const struct value *value, const char *c_name)
 {
@@ -124,8 +123,7 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
     return json;
 }
 
-/* --- a module ------------------------------------------------------------------------------------
- */
+/* --- a module --------------------------------------------------------------------------------- */
 
 static cJSON *module_json(const char *compiler, const char *format, cJSON **files, cJSON **entries,
                           cJSON **regions)

@@ -129,8 +129,7 @@ bool parts_is_result(const struct parts *parts, const struct value *value)
     return *known == ANSWER_YES;
 }
 
-/* --- parts --------------------------------------------------------------------------------------
- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 const struct value *parts_root(const struct value *value)
 {
@@ -310,8 +309,7 @@ bool parts_is_concat(const struct region *region)
            region->fn->ret->inputs[0] == region->anchor->outputs[0];
 }
 
-/* --- splits and slices --------------------------------------------------------------------------
- */
+/* --- splits and slices ------------------------------------------------------------------------ */
 
 /* The only dim along which result i of the anchor is a piece of what it reads, and from where on;
  * false where there are several, or elements are left out between others. */

@@ -68,8 +68,7 @@ void parts_add_pending(struct parts *parts, const struct value *value, const str
 /* Keeps what is pending if the arena need not grow for it. */
 void parts_settle(struct parts *parts);
 
-/* --- overlay.c -----------------------------------------------------------------------------------
- */
+/* --- overlay.c -------------------------------------------------------------------------------- */
 
 /* Whether all results of this split end, each over its own elements, at the same places of one
  * concatenation: then that lies over what is split. Pending, if so. */

@@ -32,8 +32,7 @@ struct pools {
     bool is_limited;   /* the usual place of constants is one of the pools */
 };
 
-/* --- traffic ------------------------------------------------------------------------------------
- */
+/* --- traffic ---------------------------------------------------------------------------------- */
 
 static const struct plan_constant *constant_of(const struct pools *pools, int item)
 {
@@ -138,8 +137,7 @@ static bool faster(const struct pools *pools, int a, int b)
     return rank[pools->plan->pools[a].of->speed] < rank[pools->plan->pools[b].of->speed];
 }
 
-/* --- placement ----------------------------------------------------------------------------------
- */
+/* --- placement -------------------------------------------------------------------------------- */
 
 static void change(struct pools *pools, int item, int pool, bool add)
 {

@@ -12,10 +12,10 @@ struct codegen;
  * "FUSE_VECTOR${most}", those of all vectors. */
 void find_defined_names(struct arena *arena, const char *text, struct map *names);
 
-/* Those of all templates and helpers. */
+/* Names that templates and helpers define. */
 struct map defined_names(struct arena *arena);
 
-/* These, and what emitters write themselves, into codegen->names. */
+/* Reserves these and the emitters' own names in codegen->names. */
 void reserve_names(struct codegen *codegen);
 
 #endif

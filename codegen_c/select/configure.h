@@ -38,14 +38,14 @@ struct region_function {
 struct region_function *configure_function(struct codegen *codegen, struct region *region,
                                            const char *name);
 
-/* The function of a region of main, into emitted[region->index], but for regions that have that of
- * an earlier one. Once more where the plan has changed region->place. False after errors. */
+/* Configures a region of main into emitted[region->index], unless it shares an earlier region's
+ * function. To be called again after the plan changes region->place. False after errors. */
 bool configure_region(struct codegen *codegen, struct region *region);
 
-/* As it is declared. */
+/* The parameter's declaration. */
 const char *parameter_text(struct arena *arena, const struct parameter *parameter);
 
-/* A function that stands in front of the one whose kernel binds. */
+/* Adds a function to be printed before the one being bound. */
 void bind_function_before(struct bind *bind, struct region_function *function);
 
 /* "x f32 [1,6,6,2], x2 f32 [1] -> y f32 [1,4,4,3]" of a region with its names. */

@@ -10,8 +10,7 @@
 #include "codegen_c/select/configure.h"
 #include "codegen_c/select/signature.h"
 
-/* --- the regions' functions ---------------------------------------------------------------------
- */
+/* --- the regions' functions ------------------------------------------------------------------- */
 
 static bool is_same_kind(const struct stripe_kind *a, const struct stripe_kind *b,
                          const struct row_region *region)
@@ -166,8 +165,7 @@ bool stripe_functions(struct stripe_lines *lines, struct bind *bind)
     return true;
 }
 
-/* --- buffers ------------------------------------------------------------------------------------
- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
 static int add_block(struct stripe_lines *lines, size_t bytes, int first, int last)
 {

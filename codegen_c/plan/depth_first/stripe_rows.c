@@ -239,8 +239,7 @@ void row_window_range(const struct row_window *window, int64_t row, int64_t n, i
     *end = to < window->rows ? to : window->rows;
 }
 
-/* --- the function of a stripe -------------------------------------------------------------------
- */
+/* --- the function of a stripe ----------------------------------------------------------------- */
 
 static int64_t least(int64_t a, int64_t b)
 {

@@ -49,8 +49,7 @@ static struct run *run_at(const struct stripe_search *search, int first, int las
     return &search->runs[(size_t)first * LONGEST_RUN + (size_t)(last - first)];
 }
 
-/* --- what is alive ------------------------------------------------------------------------------
- */
+/* --- what is alive ---------------------------------------------------------------------------- */
 
 static void touch(struct whole *whole, int call)
 {
@@ -139,8 +138,7 @@ static void find_alone(struct stripe_search *search, const struct plan *plan,
     arena_release(&scratch);
 }
 
-/* --- runs ---------------------------------------------------------------------------------------
- */
+/* --- runs ------------------------------------------------------------------------------------- */
 
 /* A value of the run that is read inside must be read as it is, not through a view. */
 static bool has_inner_view(const struct stripe_search *search, int first, int last)
@@ -240,8 +238,7 @@ struct stripe_search *stripe_search_new(struct arena *arena, const struct plan *
     return search;
 }
 
-/* --- the cut ------------------------------------------------------------------------------------
- */
+/* --- the cut ---------------------------------------------------------------------------------- */
 
 static size_t greater(size_t a, size_t b)
 {
@@ -354,8 +351,7 @@ struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most)
     return plan;
 }
 
-/* --- for speed ----------------------------------------------------------------------------------
- */
+/* --- for speed -------------------------------------------------------------------------------- */
 
 /* A stripe's cost, as bytes that come from the cache behind in the same time: a call and a tile
  * that is not full. */

@@ -11,8 +11,7 @@
 #include "codegen_c/core/comments.h"
 #include "codegen_c/plan/depth_first/stripe_lines.h"
 
-/* --- expressions --------------------------------------------------------------------------------
- */
+/* --- expressions ------------------------------------------------------------------------------ */
 
 /* "2 * conv_2_rows - 1" */
 static const char *linear(struct arena *arena, int64_t factor, const char *of, int64_t plus)
@@ -80,8 +79,7 @@ static size_t row_elements(const struct value *value, size_t row_bytes)
     return row_bytes / dtype_bytes(value->type.dtype);
 }
 
-/* --- the loop -----------------------------------------------------------------------------------
- */
+/* --- the loop --------------------------------------------------------------------------------- */
 
 /* "a && b && c" behind `head`, in lines. */
 static void add_conditions(struct str *out, const char *head, int n, const char *const *items,
@@ -306,8 +304,7 @@ static void add_region(const struct stripe_lines *lines, struct str *out, int i)
     str_add(out, i + 1 < lines->stripes.n ? "\n" : "");
 }
 
-/* --- names --------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 static const char *result_name(const struct stripe_lines *lines, const struct value *value)
 {
