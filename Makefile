@@ -4,6 +4,9 @@
 #   make deps       install packages        make check-full  the long sweeps as well
 #   make demo       the digits example      make bench       timings (bench-latency, bench-accuracy: parts)
 #   make install    PREFIX, DESTDIR         make lint format clean
+#   make wheel      the Python package      make deb dist   a Debian package, a tarball that needs no installation
+#
+# ONEDNN=no: without oneDNN, in a BUILD of its own; the reference evaluator, which is slow, takes its place.
 
 BUILD  ?= build
 PREFIX ?= /usr/local
@@ -15,12 +18,19 @@ export RELAYC_SHARED ?= ../shared
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.SECONDARY: # objects of the tests are kept
+.PRECIOUS: $(BUILD)/%.o $(BUILD)/parts/%.o $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h # kept, though made on the way
 
 warnings := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion \
             -Wvla -Wundef
+ifneq ($(findstring clang,$(shell $(CC) --version)),)
+# clang counts designated fields behind positional ones as missing, and minds "".
+warnings += -Wno-missing-field-initializers -Wno-format-zero-length
+endif
 packages := libprotobuf-c libcjson libzip zlib libmd libpng libjpeg
 libs     := -lprotobuf-c -lcjson -lzip -lpng -ljpeg -lz -lmd -ldnnl -ldl -lpthread -lm
+ifeq ($(ONEDNN),no)
+libs     := $(filter-out -ldnnl,$(libs))
+endif
 
 # Products and sums are rounded one by one, as in the C that simulate/ computes.
 compile = $(CC) -std=c11 -ffp-contract=off -D_POSIX_C_SOURCE=200809L $(warnings) $(CFLAGS) $(shared) $(CPPFLAGS) -I. \
@@ -34,12 +44,14 @@ say = $(if $(V),,@echo '$(1) $(2)';)
 
 # --- sources -------------------------------------------------------------------------------------
 # A folder per stage; every .c file of a stage belongs to the program.
-stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c simulate tune eval search driver)
+stages  := $(wildcard base relay_ir frontend partition quantize runtime/engine measure codegen_c simulate tune eval search driver report package)
 sources := $(sort $(foreach stage,$(stages),$(shell find $(stage) -name '*.c')))
+with_onednn := $(shell grep -lE '^.include (<dnnl|"runtime/engine/(plan|primitive|native|reuse|reuse_choose)\.h)' runtime/engine/*.c)
+sources := $(filter-out $(if $(filter no,$(ONEDNN)),$(with_onednn),runtime/engine/without_onednn/%),$(sources))
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o \
            $(BUILD)/gen/scalars_f32.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
-texts   := $(sort $(wildcard templates/*/*.c.tmpl runtime/embed/*.h runtime/abi/*.h runtime/bench/* boards/*.json \
+texts   := $(sort $(wildcard templates/*/*.c.tmpl templates/*/*/*.c.tmpl templates/package/*.in templates/report/* runtime/embed/*.h runtime/abi/*.h runtime/bench/* boards/*.json cli/topics/*.txt \
                      partition/targets/*/*.json partition/targets/*/*.tmpl \
                      partition/targets/*/*.h partition/targets/cmsis_nn/arm_nn_double.c \
                      partition/targets/sim_npu/sim_npu.c))
@@ -80,6 +92,28 @@ $(BUILD)/lib/relayc.pc: driver/relayc/relayc.pc.in include/relayc/relayc.h Makef
 	@mkdir -p $(@D)
 	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBS@|$(libs)|' \
 	    -e "s|@VERSION@|$$(sed -n 's/^.define RELAYC_VERSION "\(.*\)"/\1/p' include/relayc/relayc.h)|" $< > $@
+
+# --- the Python package: python/ as a wheel, with the library, the program and what they load ------
+# They look for shared objects in the wheel; RPATH serves those that these need in turn, RUNPATH would not.
+version := $(shell sed -n 's/^.define RELAYC_VERSION "\(.*\)"/\1/p' include/relayc/relayc.h)
+in_wheel = -s -Wl,--disable-new-dtags,-rpath,$(1)
+
+.PHONY: wheel
+wheel: $(BUILD)/wheel/relayc-$(version)
+
+$(BUILD)/wheel/relayc-$(version): python/wheel_of_tree.py $(wildcard python/* python/relayc/*) LICENSE \
+                                  $(BUILD)/wheel/relayc $(BUILD)/wheel/librelayc.so.0
+	$(call say,WHEEL,$@)rm -f $(BUILD)/wheel/*.whl && \
+	      $(PYTHON) $< $(version) $(@D) $(BUILD)/wheel/relayc $(BUILD)/wheel/librelayc.so.0 > $@
+
+$(BUILD)/wheel/relayc: $(cli) $(BUILD)/librelayc.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(call in_wheel,'$$ORIGIN/../lib') -o $@ $^ $(libs)
+
+$(BUILD)/wheel/librelayc.so.0: $(objects) driver/relayc/relayc.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions \
+	      -Wl,-z,defs -Wl,--version-script=driver/relayc/relayc.map $(call in_wheel,'$$ORIGIN') -o $@ $(objects) $(libs)
 
 $(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
@@ -127,8 +161,6 @@ $(foreach source,$(test_sources),$(eval $(call unit_program,$(source))))
 # These import the models of tests/make.
 $(BUILD)/tests/test_json: $(patsubst %,$(BUILD)/parts/tests/make/%.o,good_cases networks)
 
-# Parts of relayc verify.
-$(BUILD)/tests/test_verify_imported: $(patsubst %,$(BUILD)/cli/%.o,verify_imported verify_layers tensor_error)
 
 # What bench-accuracy is made of, but its main().
 accuracy := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard bench/accuracy/*.c)))
@@ -169,7 +201,7 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/support/temp_dir.o 
 .PHONY: check check-full check-run check-full-run unit
 check: deps
 	$(MAKE) check-run
-check-full: deps deps-bench
+check-full: deps deps-bench deps-torch
 	$(MAKE) check-full-run
 check-run: all library $(patsubst %,$(BUILD)/tests/%,make conformance network offload coco) $(BUILD)/tests/inject.so \
            unit-sanitized
@@ -188,9 +220,11 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps deps-bench demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
+.PHONY: deps deps-bench deps-torch demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
 deps:
 	BUILD=$(BUILD) .ci/deps
+deps-torch:
+	BUILD=$(BUILD) .ci/deps torch
 deps-bench:
 	BUILD=$(BUILD) .ci/deps bench
 
@@ -209,6 +243,11 @@ bench-latency: deps-bench all $(BUILD)/tests/make
 .PHONY: bench-operators
 bench-operators: deps-bench all
 	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/operators.py $(ARGS)
+
+# TensorFlow Lite Micro, LiteRT and XNNPACK beside the generated C: docs/lab/divergence.md
+.PHONY: bench-divergence
+bench-divergence: deps-bench all
+	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/divergence.py
 
 # Arenas of all networks beside other schemes; make bench-memory ARGS='mobilenetv2 yolov5n_640'
 bench-memory: deps all $(BUILD)/tests/minimalloc $(BUILD)/tests/plan_speed
@@ -235,12 +274,24 @@ docs-figures: all
 bench-search: all
 	BUILD=$(BUILD) bench/search $(ARGS)
 
+commands = $(shell sed -n 's/^COMMAND.[A-Z]*, "\([a-z]*\)".*/\1/p' driver/commands.def)
+
 install: all library
 	install -D -m 755 $(BUILD)/relayc $(DESTDIR)$(PREFIX)/bin/relayc
+	mkdir -p $(addprefix $(DESTDIR)$(PREFIX)/share/,man/man1 bash-completion/completions zsh/site-functions \
+		fish/vendor_completions.d)
+	$(BUILD)/relayc help --format man > $(DESTDIR)$(PREFIX)/share/man/man1/relayc.1
+	for command in $(commands); do \
+		$(BUILD)/relayc help $$command --format man > $(DESTDIR)$(PREFIX)/share/man/man1/relayc-$$command.1 || exit 1; \
+	done
+	$(BUILD)/relayc completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/relayc
+	$(BUILD)/relayc completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_relayc
+	$(BUILD)/relayc completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/relayc.fish
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc README.md CHANGELOG.md CONTRIBUTING.md
 	for wing in . guide design lab; do \
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs/$$wing docs/$$wing/*.md || exit 1; \
 	done
+	install -m 644 -t $(DESTDIR)$(PREFIX)/share/doc/relayc/docs/guide docs/guide/*.json
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/include/relayc $(wildcard include/relayc/*.h runtime/abi/*.h)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/lib/librelayc.a
 	install -m 755 -t $(DESTDIR)$(PREFIX)/lib $(BUILD)/lib/librelayc.so.0
@@ -251,6 +302,18 @@ install: all library
 			examples/targets/$$target/* || exit 1; \
 	done
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/relayc/copyright
+
+# Without root, without a compiler on the machine that they go to: $(BUILD)/relayc_VERSION_ARCH.deb, and
+# $(BUILD)/relayc-VERSION-linux-ARCH.tar.gz, which is unpacked anywhere.
+.PHONY: deb dist
+deb: all library
+	BUILD=$(BUILD) distribution/deb $(version) $(if $(filter no,$(ONEDNN)),ONEDNN=no)
+dist: all library $(BUILD)/dist/relayc
+	BUILD=$(BUILD) distribution/tarball $(version) $(if $(filter no,$(ONEDNN)),ONEDNN=no)
+
+$(BUILD)/dist/relayc: $(cli) $(BUILD)/librelayc.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(call in_wheel,'$$ORIGIN/../lib') -o $@ $^ $(libs)
 
 # Text that becomes output (runtime/embed, goldens) is laid out by hand.
 formatted = $(shell git ls-files '*.c' '*.h' ':!tests/golden/cases' ':!runtime/embed')
@@ -280,4 +343,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) -name '*.d' -type f 2>/dev/null)

@@ -78,7 +78,7 @@ enum dtype dtype_from_onnx(int32_t code)
 const struct minifloat *dtype_minifloat(enum dtype dtype)
 {
     switch (dtype) {
-#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials)                      \
+#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials, sign)                \
     case DTYPE_##symbol:                                                                           \
         return &minifloats[MINIFLOAT_##symbol];
 #include "base/minifloat.def"

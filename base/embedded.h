@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct embedded_file {
-    const char *path; /* within the project: "templates/kernels/conv2d.c.tmpl" */
+    const char *path; /* within the project: "templates/kernels/conv/conv.c.tmpl" */
     const char *text;
 };
 
@@ -16,5 +16,8 @@ extern const size_t n_embedded_files;
 
 /* File by path; NULL if there is none. */
 const struct embedded_file *embedded_find(const char *path);
+
+/* File of this name in a folder of `folder` ("templates/kernels/"); NULL if there is none. */
+const struct embedded_file *embedded_find_below(const char *folder, const char *name);
 
 #endif

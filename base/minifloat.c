@@ -9,8 +9,9 @@
 #include <string.h>
 
 const struct minifloat minifloats[MINIFLOAT_COUNT] = {
-#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials)                      \
-    [MINIFLOAT_##symbol] = { name, exponent_bits, mantissa_bits, bias, MINIFLOAT_##specials },
+#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials, sign)                \
+    [MINIFLOAT_##symbol] = { name, exponent_bits,        mantissa_bits,                            \
+                             bias, MINIFLOAT_##specials, MINIFLOAT_##sign },
 #include "base/minifloat.def"
 #undef MINIFLOAT
 };
@@ -49,11 +50,11 @@ bool minifloat_from_name(const char *name, struct minifloat *out)
 
 int minifloat_bits(const struct minifloat *format)
 {
-    return 1 + format->exponent_bits + format->mantissa_bits;
+    return (format->sign == MINIFLOAT_SIGNED) + format->exponent_bits + format->mantissa_bits;
 }
 
 /* --- magnitudes ------------------------------------------------------------------------------- */
-static unsigned sign_bit(const struct minifloat *format)
+unsigned minifloat_sign(const struct minifloat *format)
 {
     return 1u << (format->exponent_bits + format->mantissa_bits);
 }
@@ -61,7 +62,7 @@ static unsigned sign_bit(const struct minifloat *format)
 /* Of the greatest finite number. */
 static unsigned greatest_magnitude(const struct minifloat *format)
 {
-    const unsigned all_ones = sign_bit(format) - 1;
+    const unsigned all_ones = minifloat_sign(format) - 1;
 
     switch (format->specials) {
     case MINIFLOAT_IEEE: return all_ones - (1u << format->mantissa_bits);
@@ -74,8 +75,8 @@ unsigned minifloat_nan(const struct minifloat *format)
 {
     switch (format->specials) {
     case MINIFLOAT_NONE: return greatest_magnitude(format);
-    case MINIFLOAT_FNUZ: return sign_bit(format);
-    default: return sign_bit(format) - 1;
+    case MINIFLOAT_FNUZ: return minifloat_sign(format);
+    default: return minifloat_sign(format) - 1;
     }
 }
 
@@ -91,19 +92,21 @@ static unsigned overflow_magnitude(const struct minifloat *format, bool saturate
 /* FNUZ's NaN is the sign bit itself, so that a sign may be added to it; but its zero has none. */
 static unsigned with_sign(const struct minifloat *format, unsigned magnitude, bool negative)
 {
+    if (negative && format->sign == MINIFLOAT_UNSIGNED)
+        return 0;
     if (!negative || (magnitude == 0 && format->specials == MINIFLOAT_FNUZ))
         return magnitude;
-    return magnitude | sign_bit(format);
+    return magnitude | minifloat_sign(format);
 }
 
 /* --- one number ------------------------------------------------------------------------------- */
 static bool is_nan(const struct minifloat *format, unsigned code)
 {
-    const unsigned magnitude = code & (sign_bit(format) - 1);
+    const unsigned magnitude = code & (minifloat_sign(format) - 1);
 
     switch (format->specials) {
     case MINIFLOAT_NONE: return false;
-    case MINIFLOAT_FNUZ: return code == sign_bit(format);
+    case MINIFLOAT_FNUZ: return code == minifloat_sign(format);
     case MINIFLOAT_FN: return magnitude > greatest_magnitude(format);
     default: return magnitude > greatest_magnitude(format) + 1;
     }
@@ -111,13 +114,13 @@ static bool is_nan(const struct minifloat *format, unsigned code)
 
 float minifloat_decode(const struct minifloat *format, unsigned code)
 {
-    const unsigned magnitude = code & (sign_bit(format) - 1);
+    const unsigned magnitude = code & (minifloat_sign(format) - 1);
     const int one = 1 << format->mantissa_bits; /* 1.0 in units of the mantissa */
     const int exponent = (int)(magnitude >> format->mantissa_bits);
     const int mantissa = (int)magnitude & (one - 1);
     double number;
 
-    code &= 2 * sign_bit(format) - 1;
+    code &= (1u << minifloat_bits(format)) - 1;
     if (is_nan(format, code))
         number = (double)NAN;
     else if (magnitude > greatest_magnitude(format))
@@ -125,7 +128,7 @@ float minifloat_decode(const struct minifloat *format, unsigned code)
     else
         number = ldexp(exponent ? one + mantissa : mantissa,
                        (exponent ? exponent : 1) - format->bias - format->mantissa_bits);
-    return (float)(code & sign_bit(format) ? -number : number);
+    return (float)(code & minifloat_sign(format) ? -number : number);
 }
 
 float minifloat_max(const struct minifloat *format)
@@ -187,6 +190,7 @@ struct encoder {
     uint32_t rounder_bits;
     uint32_t greatest, overflow, nan, sign_bit;
     uint32_t zero_sign; /* sign_bit if there is a -0, else 0 */
+    uint32_t kept;      /* what of a code stays if the number is negative */
 };
 
 static uint32_t bits_of(float number)
@@ -202,6 +206,7 @@ static uint32_t bits_of(float number)
 static bool encoder_make(const struct minifloat *format, bool saturate, struct encoder *out)
 {
     const int least = 1 - format->bias, unit = least - format->mantissa_bits;
+    const bool has_sign = format->sign == MINIFLOAT_SIGNED;
 
     if (least < -126 || unit < -126 || least > 126 || unit + 23 > 126)
         return false;
@@ -214,8 +219,9 @@ static bool encoder_make(const struct minifloat *format, bool saturate, struct e
         .greatest = greatest_magnitude(format),
         .overflow = overflow_magnitude(format, saturate),
         .nan = minifloat_nan(format),
-        .sign_bit = sign_bit(format),
-        .zero_sign = format->specials == MINIFLOAT_FNUZ ? 0 : sign_bit(format),
+        .sign_bit = has_sign ? minifloat_sign(format) : 0,
+        .zero_sign = has_sign && format->specials != MINIFLOAT_FNUZ ? minifloat_sign(format) : 0,
+        .kept = has_sign ? 0xFF : 0,
     };
     return true;
 }
@@ -241,6 +247,7 @@ static inline uint8_t encode_f32(const struct encoder *e, float value)
         select(number < e->least_normal, bits_of(positive + e->rounder) - e->rounder_bits, normal);
     magnitude = select(magnitude > e->greatest, e->overflow, magnitude);
     magnitude = select(number > 0x7F800000, e->nan, magnitude);
+    magnitude &= select(bits >> 31, e->kept, 0xFF);
     return (uint8_t)(magnitude | select(magnitude == 0, sign & e->zero_sign, sign));
 }
 

@@ -1,5 +1,5 @@
-/* minifloat.h - codec of all narrow floats with a sign, up to 8 exponent and 7 mantissa bits: the
- * rows of minifloat.def, and afp<e,m,k>, made at run time.
+/* minifloat.h - codec of all narrow floats of up to 8 exponent and 7 mantissa bits, with and without
+ * a sign: the rows of minifloat.def, and afp<e,m,k>, made at run time.
  *
  * Decoding is exact: every number of every format is an f32. Encoding rounds once, to nearest, ties
  * to the even code, with subnormals; a carry goes into the next binade. Array functions need the
@@ -19,15 +19,19 @@ enum minifloat_specials {
     MINIFLOAT_FNUZ  /* what would be -0 is the only NaN; no infinity, no -0 */
 };
 
+enum minifloat_sign { MINIFLOAT_SIGNED, MINIFLOAT_UNSIGNED };
+
 struct minifloat {
     char name[24];
     int exponent_bits, mantissa_bits;
     int bias;
     enum minifloat_specials specials;
+    enum minifloat_sign sign;
 };
 
 enum minifloat_row {
-#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials) MINIFLOAT_##symbol,
+#define MINIFLOAT(symbol, name, exponent_bits, mantissa_bits, bias, specials, sign)                \
+    MINIFLOAT_##symbol,
 #include "base/minifloat.def"
 #undef MINIFLOAT
     MINIFLOAT_COUNT
@@ -42,7 +46,9 @@ bool minifloat_afp(int exponent_bits, int mantissa_bits, int bias, struct minifl
 /* A row's name, or "afp<e,m,k>" as minifloat_afp spells it. False if it is neither. */
 bool minifloat_from_name(const char *name, struct minifloat *out);
 
-int minifloat_bits(const struct minifloat *format);     /* bits per code */
+int minifloat_bits(const struct minifloat *format); /* bits per code, with a sign if there is one */
+unsigned minifloat_sign(
+    const struct minifloat *format); /* sign bit; UNSIGNED: the bit above the code */
 float minifloat_max(const struct minifloat *format);    /* greatest finite value */
 unsigned minifloat_nan(const struct minifloat *format); /* code of +NaN */
 
@@ -55,7 +61,7 @@ float minifloat_decode(const struct minifloat *format, unsigned code);
  * "Out of range" is what rounds to a magnitude above the greatest number. NaN becomes the NaN with
  * all exponent and mantissa bits set and its sign, or FNUZ's only NaN; a format without NaN gives
  * the greatest number, with NaN's sign (ONNX has it so for f4e2m1). -0 and what rounds to it is +0
- * in FNUZ. */
+ * in FNUZ. Without a sign, all that has one becomes 0: negative numbers, -infinity, -NaN. */
 unsigned minifloat_encode(const struct minifloat *format, double value, bool saturate);
 
 /* Arrays of codes of up to 8 bits, one per byte; results as of the functions above, element for

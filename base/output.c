@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/obsolete.h"
 #include "base/str.h"
 #include "base/temporary.h"
 
@@ -33,6 +34,7 @@ struct writer {
     char *buffer;
     struct arena *arena; /* lives as long as the set */
     uint32_t crc32;      /* of what was flushed */
+    bool obsolete;       /* no file is written: what stands there goes */
 };
 
 struct made_folder {
@@ -87,6 +89,18 @@ struct writer *output_open(struct output_set *set, const char *path)
     set->writers = w;
     set->is_finished = false;
     return w;
+}
+
+void output_obsolete(struct output_set *set, const char *path)
+{
+    struct writer *w = arena_new(&set->ctx->perm, struct writer);
+
+    *w = (struct writer){ .next = set->writers,
+                          .path = arena_strdup(&set->ctx->perm, path),
+                          .fd = -1,
+                          .obsolete = true };
+    set->writers = w;
+    set->is_finished = false;
 }
 
 static void flush(struct writer *w)
@@ -200,6 +214,8 @@ static bool finish(struct output_set *set, struct writer *w)
 {
     struct stat st;
 
+    if (w->obsolete)
+        return true;
     flush(w);
     free_buffer(w);
     if (!w->error && fsync(w->fd) != 0 && errno != EINVAL)
@@ -232,6 +248,8 @@ bool output_finish(struct output_set *set)
 /* Where there is a file already, the two change places, so that the step can be undone. */
 static bool place(struct writer *w)
 {
+    if (w->obsolete)
+        return true;
     if (renameat2(AT_FDCWD, w->temporary, AT_FDCWD, w->path, RENAME_EXCHANGE) == 0) {
         w->place = EXCHANGED;
         return true;
@@ -298,6 +316,8 @@ bool output_commit(struct output_set *set)
     for (const struct writer *w = set->writers; w; w = w->next)
         if (w->place == NEW || w->place == REPLACED)
             temporary_forget(w->temporary);
+        else if (ok && w->obsolete)
+            unlink(w->path); /* if it cannot go, it was no file of ours */
     interrupt_release();
     if (failed) {
         diag_error(set->ctx, DIAG_FILE_WRITE, NULL, "cannot write %s: %s",

@@ -20,7 +20,7 @@ BUILD = pathlib.Path(os.environ.get("BUILD", "build"))
 SHARED = pathlib.Path(os.environ.get("RELAYC_SHARED", "../shared"))
 RELAYC = (ROOT / BUILD / "relayc").resolve()
 MOST_WEIGHTS = 2 << 20  # of networks for the table of a microcontroller's code
-FP8 = ["--precision", "fp8", "--quantized-io"]
+FP8 = ["--precision", "fp8=f8e4m3", "--no-data-free", "--quantized-io"]
 
 MEMORY_HEAD = ["network", "MACs", "regions", "weights", "arena", "lower bound", "weights, FP8", "arena, FP8"]
 CODE_HEAD = ["network", "code", "stack", "arena", "code, FP8", "stack, FP8", "arena, FP8"]

@@ -1,12 +1,13 @@
 /* bench_report.c - the result of bench: a table of regions, slowest first, and the whole. */
+#include "cli/bench_report.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/bench.h"
-#include "cli/latency.h"
 #include "cli/report.h"
+#include "driver/commands/latency.h"
 
 /* A row of the table. */
 struct row {
@@ -40,7 +41,7 @@ static struct row make_row(const struct bench *bench, int index)
         .index = index,
         .name = str_starts(name, "region_") ? name + strlen("region_") : name,
         .kernel = region->kernel ? region->kernel : region->compiler,
-        .shape = shape_text(&bench->cli->ctx->perm, &region->call->outputs[0]->type),
+        .shape = shape_text(&bench->driver->ctx->perm, &region->call->outputs[0]->type),
         .signature = region->signature,
         .seconds = summarise(&bench->regions[index]).median,
         .macs = region->macs,
@@ -67,9 +68,9 @@ static struct table make_table(const struct bench *bench)
     struct table table = { .n = bench->own.code.result.n_regions,
                            .peak = summarise(&bench->peak).median };
 
-    table.all.name = arena_printf(&bench->cli->ctx->perm, "all %d regions, one by one", table.n);
+    table.all.name = arena_printf(&bench->driver->ctx->perm, "all %d regions, one by one", table.n);
     table.all.kernel = table.all.shape = "";
-    table.rows = arena_array(&bench->cli->ctx->perm, struct row, table.n);
+    table.rows = arena_array(&bench->driver->ctx->perm, struct row, table.n);
     for (int i = 0; i < table.n; i++) {
         struct row *row = &table.rows[i];
 
@@ -115,9 +116,9 @@ static void print_row(const struct cli *cli, const struct table *table, const st
 }
 
 /* A line for each kernel with what all of its regions take, the slowest first. */
-static void print_kernels(const struct bench *bench, const struct table *table)
+static void print_kernels(struct cli *cli, const struct bench *bench, const struct table *table)
 {
-    struct arena *arena = &bench->cli->ctx->perm;
+    struct arena *arena = &bench->driver->ctx->perm;
     struct table kernels = { .rows = arena_array(arena, struct row, table->n) };
     int *counts = arena_array(arena, int, table->n); /* regions */
     const struct row **sorted;
@@ -137,12 +138,11 @@ static void print_kernels(const struct bench *bench, const struct table *table)
     }
     sorted = sort_rows(arena, &kernels);
     for (int i = 0; i < kernels.n && kernels.n > 1; i++)
-        print_row(bench->cli, table, sorted[i]);
+        print_row(cli, table, sorted[i]);
 }
 
-static void print_table(const struct bench *bench, const struct table *table)
+static void print_table(struct cli *cli, const struct bench *bench, const struct table *table)
 {
-    const struct cli *cli = bench->cli;
     const struct row **sorted = sort_rows(&cli->ctx->perm, table);
     const int n = bench->regions_shown < 0 || bench->regions_shown > table->n
                       ? table->n
@@ -152,7 +152,7 @@ static void print_table(const struct bench *bench, const struct table *table)
         "%", "M MACs", "GFLOP/s", "%peak", "KiB data", "KiB wts");
     for (int i = 0; i < n; i++)
         print_row(cli, table, sorted[i]);
-    print_kernels(bench, table);
+    print_kernels(cli, bench, table);
     print_row(cli, table, &table->all);
 }
 
@@ -173,13 +173,12 @@ static const char *ratio(struct arena *arena, const struct series *own, const st
 
 static const char *peer_name(const struct bench *bench)
 {
-    return option_text(&bench->cli->driver->args, OPTION_VS, "");
+    return option_text(&bench->driver->args, OPTION_VS, "");
 }
 
-static void print_peer(const struct bench *bench)
+static void print_peer(struct cli *cli, const struct bench *bench)
 {
     const struct contender *own = &bench->contenders[OWN], *peer = &bench->contenders[PEER];
-    const struct cli *cli = bench->cli;
     struct arena *arena = &cli->ctx->perm;
 
     if (bench->peer == PEER_NONE)
@@ -190,11 +189,10 @@ static void print_peer(const struct bench *bench)
         ratio(arena, &own->cold_runs, &peer->cold_runs));
 }
 
-static void print_whole(const struct bench *bench, const struct table *table)
+static void print_whole(struct cli *cli, const struct bench *bench, const struct table *table)
 {
     const struct contender *own = &bench->contenders[OWN];
     const struct codegen_result *result = &bench->own.code.result;
-    const struct cli *cli = bench->cli;
     struct arena *arena = &cli->ctx->perm;
     const double rate = flops(table->all.macs, summarise(&own->warm).median);
 
@@ -205,7 +203,7 @@ static void print_whole(const struct bench *bench, const struct table *table)
         (unsigned long long)bench->own.size.text, (unsigned long long)bench->own.size.rodata,
         (unsigned long long)bench->own.size.data, (unsigned long long)bench->own.size.bss,
         result->arena_bytes);
-    print_peer(bench);
+    print_peer(cli, bench);
     say(cli, "  outputs   %.1e off oneDNN's, relative to the largest", bench->engine_error);
     if (bench->peer != PEER_ENGINE && bench->peer != PEER_NONE && isfinite(bench->peer_error))
         say(cli, ", %.1e off %s's", bench->peer_error, peer_name(bench));
@@ -283,10 +281,10 @@ static void add_peer(const struct bench *bench, cJSON *json)
     add_error(object, "outputs_error", bench->peer_error);
 }
 
-static void add_json(const struct bench *bench, const struct table *table)
+static void add_json(struct cli *cli, const struct bench *bench, const struct table *table)
 {
     const struct contender *own = &bench->contenders[OWN];
-    cJSON *json = bench->cli->json, *regions;
+    cJSON *json = cli->json, *regions;
     const double rate = flops(table->all.macs, summarise(&own->warm).median);
 
     cJSON_AddStringToObject(json, "cflags", bench->cflags);
@@ -307,21 +305,20 @@ static void add_json(const struct bench *bench, const struct table *table)
         cJSON_AddItemToArray(regions, row_json(table, &table->rows[i], &bench->regions[i]));
 }
 
-void bench_report(struct bench *bench)
+void bench_report(struct cli *cli, struct bench *bench)
 {
     const struct codegen_result *result = &bench->own.code.result;
     const struct table table = make_table(bench);
-    struct cli *cli = bench->cli;
 
     report_precision(cli);
-    say(cli, "%d ONNX node%s -> %d region%s, %.2f M MACs; %s; compiled in %.1f s; core %d\n",
-        result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", table.n,
-        table.n == 1 ? "" : "s", (double)table.all.macs / 1e6, bench->cflags,
+    say(cli, "%d %s node%s -> %d region%s, %.2f M MACs; %s; compiled in %.1f s; core %d\n",
+        result->n_onnx_nodes, bench->own.module->format, result->n_onnx_nodes == 1 ? "" : "s",
+        table.n, table.n == 1 ? "" : "s", (double)table.all.macs / 1e6, bench->cflags,
         bench->compile_seconds, bench->core);
     report_offload(cli, bench->own.module);
     if (bench->regions_shown != 0)
-        print_table(bench, &table);
-    print_whole(bench, &table);
+        print_table(cli, bench, &table);
+    print_whole(cli, bench, &table);
     if (cli->json)
-        add_json(bench, &table);
+        add_json(cli, bench, &table);
 }

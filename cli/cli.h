@@ -16,22 +16,32 @@ struct cli {
                                     after all output was written */
     cJSON *json;                 /* the object that --json prints; NULL without --json */
     bool quiet;
-    struct progress progress; /* progress of the driver */
 };
 
 /* Each returns false after an error. Diagnostics are printed by main. */
+bool command_analyze(struct cli *cli);
 bool command_bench(struct cli *cli);
 bool command_calibrate(struct cli *cli);
 bool command_compare(struct cli *cli);
 bool command_compile(struct cli *cli);
+bool command_completion(struct cli *cli);
+bool command_diff(struct cli *cli);
 bool command_eval(struct cli *cli);
 bool command_explain(struct cli *cli);
+bool command_help(struct cli *cli);
 bool command_inspect(struct cli *cli);
+bool command_package(struct cli *cli);
+bool command_quantize(struct cli *cli);
+bool command_report(struct cli *cli);
 bool command_run(struct cli *cli);
 bool command_search(struct cli *cli);
 bool command_targets(struct cli *cli);
 bool command_tune(struct cli *cli);
 bool command_verify(struct cli *cli);
+
+/* config.c: adds the options of relayc.toml, or of --config's file, that the command line does not give. False after
+ * errors. */
+bool config_read(struct cli *cli);
 
 /* list.c: `--target help`, `--board help`, --passes. True: the command is done. */
 bool show_machines_wanted(struct cli *cli);

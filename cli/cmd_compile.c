@@ -2,11 +2,11 @@
  * the graph as JSON. */
 #include <inttypes.h>
 
+#include "cli/analyze.h"
 #include "cli/compile.h"
 #include "cli/report.h"
 #include "codegen_c/machine/machine.h"
-#include "driver/graph_json.h"
-#include "relay_ir/json.h"
+#include "driver/part.h"
 
 static void report_measured(struct cli *cli, const struct codegen_measured *measured)
 {
@@ -45,6 +45,8 @@ static void report_arena(struct cli *cli, const struct codegen_options *options,
             result->arena_lower_bound);
     say(cli, "; without sharing %zu, in-place only %zu\n", result->arena_naive_bytes,
         result->arena_in_place_bytes);
+    if (result->state_bytes)
+        say(cli, "  state   %zu bytes, kept from run to run\n", result->state_bytes);
 }
 
 static void report(struct cli *cli)
@@ -54,8 +56,8 @@ static void report(struct cli *cli)
     const struct codegen_result *result = &cli->driver->result;
 
     report_precision(cli);
-    say(cli, "%s: %d ONNX node%s -> %d region%s, %.2f M MACs\n", options->name,
-        result->n_onnx_nodes, result->n_onnx_nodes == 1 ? "" : "s", result->n_regions,
+    say(cli, "%s: %d %s node%s -> %d region%s, %.2f M MACs\n", options->name, result->n_onnx_nodes,
+        module->format, result->n_onnx_nodes == 1 ? "" : "s", result->n_regions,
         result->n_regions == 1 ? "" : "s", (double)result->macs / 1e6);
     report_offload(cli, module);
     report_tuning(cli, result);
@@ -94,8 +96,12 @@ static void report(struct cli *cli)
             result->n_striped, result->n_stripes, result->n_stripes == 1 ? "" : "s",
             result->arena_whole_bytes);
     for (int i = 0; i < result->n_files; i++)
-        say(cli, "%s%s%s", i ? ", " : "  wrote   ", result->files[i],
-            i + 1 == result->n_files ? "\n" : "");
+        say(cli, "%s%s", i ? ", " : "  wrote   ", result->files[i]);
+    if (has_option(&cli->driver->args, OPTION_REPORT))
+        say(cli, ", %s", option_text(&cli->driver->args, OPTION_REPORT, ""));
+    say(cli, result->n_files ? "\n" : "");
+    if (has_option(&cli->driver->args, OPTION_CUSTOM_OP)) /* verify does not call the functions */
+        return;
     say(cli, "  next    relayc verify %s", for_shell(cli->driver, cli->driver->args.operands[0]));
     for (int i = 0; i < cli->driver->args.options[OPTION_SHAPE].n; i++)
         say(cli, " --shape %s",
@@ -103,6 +109,7 @@ static void report(struct cli *cli)
     for (int i = 0; i < cli->driver->args.options[OPTION_FREEZE].n; i++)
         say(cli, " --freeze %s",
             for_shell(cli->driver, cli->driver->args.options[OPTION_FREEZE].at[i]));
+    say(cli, "%s", part_options(cli->driver, true));
     if (has_option(&cli->driver->args, OPTION_TARGET) || cli->driver->board)
         say(cli, " --target %s", cli->driver->machine->name);
     for (int i = 0; i < cli->driver->args.options[OPTION_TUNE_LOG].n; i++)
@@ -110,8 +117,8 @@ static void report(struct cli *cli)
             for_shell(cli->driver, cli->driver->args.options[OPTION_TUNE_LOG].at[i]));
     if (has_option(&cli->driver->args, OPTION_WINOGRAD))
         say(cli, " --winograd %s", option_text(&cli->driver->args, OPTION_WINOGRAD, ""));
-    if (options->optimize_size)
-        say(cli, " --optimize size");
+    if (has_option(&cli->driver->args, OPTION_OPTIMIZE))
+        say(cli, " --optimize %s", option_text(&cli->driver->args, OPTION_OPTIMIZE, ""));
     if (has_option(&cli->driver->args, OPTION_SKIP_ZEROS))
         say(cli, " --skip-zeros %s", option_text(&cli->driver->args, OPTION_SKIP_ZEROS, ""));
     if (options->deterministic)
@@ -157,8 +164,8 @@ static void report(struct cli *cli)
 static void report_graph(struct cli *cli)
 {
     const char *name = cli->driver->codegen.name;
-    const char *const files[] = { graph_path(cli->driver, "json"), graph_path(cli->driver, "bin") };
-    const int n = module_json_has_data(cli->driver->module) ? 2 : 1;
+    const char *files[2];
+    const int n = driver_graph_files(cli->driver, files);
     cJSON *list = cJSON_GetObjectItemCaseSensitive(cli->json, "files");
 
     if (cli->json && !list) {
@@ -179,14 +186,22 @@ void report_compilation(struct cli *cli)
         report_graph(cli);
 }
 
-bool compile_model(struct cli *cli)
+/* --report: the page of what has just been compiled, among the other files. */
+static bool add_page(struct cli *cli)
 {
-    bool ok;
+    const char *path = option_text(&cli->driver->args, OPTION_REPORT, NULL);
+    struct analysis analysis;
+    struct facts *facts;
 
-    cli->driver->outputs = cli->outputs;
-    ok = driver_compile(cli->driver);
-    report_verdict(cli);
-    return ok;
+    if (!path)
+        return true;
+    if (!cli->driver->emit.c)
+        return diag_error(cli->ctx, DIAG_USAGE, NULL, "--report needs the C: --emit c");
+    facts = facts_parse(cli->ctx, cli->driver->codegen.model_file, cli->driver->result.json);
+    if (!facts || !analyze(cli, facts, &analysis))
+        return false;
+    analysis_write_html(cli->ctx, output_open(cli->outputs, path), &analysis);
+    return true;
 }
 
 bool command_compile(struct cli *cli)
@@ -201,7 +216,9 @@ bool command_compile(struct cli *cli)
         return true;
     if (cli->driver->args.n_operands > 1 || has_option(&cli->driver->args, OPTION_SHARE_ARENA))
         return compile_shared(cli);
-    ok = compile_model(cli) && output_finish(cli->outputs);
+    ok = driver_compile(cli->driver);
+    report_verdict(cli);
+    ok = ok && add_page(cli) && output_finish(cli->outputs);
     if (ok)
         report_compilation(cli);
     module_free(cli->driver->module);

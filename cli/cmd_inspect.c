@@ -1,11 +1,9 @@
 /* cmd_inspect.c - what is in a model: interface, operators, sizes; or the graph itself. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "cli/cli.h"
-#include "frontend/onnx/import.h"
-#include "relay_ir/text.h"
+#include "driver/commands/inspect.h"
 
 static void print_value(struct cli *cli, cJSON *list, const char *label, const char *name,
                         const struct type *type)
@@ -71,41 +69,31 @@ static void print_constants(struct cli *cli, const struct function *fn)
     }
 }
 
-static bool show(struct cli *cli, struct module *module)
+static void show(struct cli *cli, const struct module *module)
 {
-    struct str text = { .arena = &cli->ctx->perm };
-
-    module_sweep(module);
     if (has_option(&cli->driver->args, OPTION_IR)) {
-        module_print(module, &text);
+        const char *text = driver_module_text(cli->driver);
+
         if (cli->json)
-            cJSON_AddStringToObject(cli->json, "ir", str_text(&text));
+            cJSON_AddStringToObject(cli->json, "ir", text);
         else
-            fputs(str_text(&text), stdout);
-        return true;
+            fputs(text, stdout);
+        return;
     }
-    say(cli, "%s: opset %d%s%s\n", str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 4096),
-        module->opset, *module->producer ? ", by " : "",
-        str_safe(&cli->ctx->perm, module->producer, 100));
+    say(cli, "%s: ", str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 4096));
+    if (strcmp(module->format, "ONNX") == 0)
+        say(cli, "opset %d%s", module->opset, *module->producer ? ", by " : "");
+    say(cli, "%s\n", str_safe(&cli->ctx->perm, module->producer, 100));
     if (cli->json)
         cJSON_AddNumberToObject(cli->json, "opset", module->opset);
     print_interface(cli, module->main);
     print_operators(cli, module->main);
     print_constants(cli, module->main);
-    return true;
 }
 
 /* --- --operators ------------------------------------------------------------------------------ */
 
-static int by_domain_and_name(const void *a, const void *b)
-{
-    const struct onnx_operator *x = a, *y = b;
-    const int order = strcmp(x->domain, y->domain);
-
-    return order ? order : strcmp(x->name, y->name);
-}
-
-static void print_operator(struct cli *cli, cJSON *list, const struct onnx_operator *operator)
+static void print_operator(struct cli *cli, cJSON *list, const struct known_operator *operator)
 {
     struct arena *arena = &cli->ctx->perm;
     const char *name = arena_printf(arena, "%s%s%s", operator->domain,
@@ -130,21 +118,49 @@ static void list_operators(struct cli *cli)
 {
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "operators") : NULL;
     int n;
-    const struct onnx_operator *known = onnx_operators(&n);
-    struct onnx_operator *sorted = arena_array(&cli->ctx->perm, struct onnx_operator, n);
+    const struct known_operator *operators = driver_onnx_operators(cli->driver, &n);
 
-    memcpy(sorted, known, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, by_domain_and_name);
     for (int i = 0; i < n; i++)
-        print_operator(cli, list, &sorted[i]);
+        print_operator(cli, list, &operators[i]);
+}
+
+/* --- --preflight ------------------------------------------------------------------------------ */
+
+static void print_part(struct cli *cli, const char *option, const char *value, int n,
+                       const char *what)
+{
+    if (!value)
+        return;
+    say(cli, "  --%s %s  takes %d of its nodes: %s\n", option, value, n, what);
+    if (cli->json)
+        cJSON_AddStringToObject(cli->json, option, value);
+}
+
+static bool preflight(struct cli *cli)
+{
+    struct import_obstacles found = { 0 };
+    const bool ok = driver_preflight(cli->driver, &found);
+    const int n = cli->ctx->diags.n_errors;
+
+    say(cli, "%s: ", str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 4096));
+    if (found.n_nodes)
+        say(cli, "%d nodes, %d of them refused\n%s", found.n_nodes, found.n_refused,
+            found.interface);
+    if (found.n_open)
+        say(cli, "  open dims are taken as 1 (examples) or %lld\n", (long long)found.open_length);
+    print_part(cli, "cut", found.cut, found.n_cut, "what is in front of the refused ones");
+    print_part(cli, "extract", found.extract, found.n_extract, "what is behind the refused ones");
+    say(cli, n ? "  %d obstacle%s\n" : "  no obstacle: it compiles\n", n, str_plural(n));
+    if (cli->json) {
+        cJSON_AddNumberToObject(cli->json, "nodes", found.n_nodes);
+        cJSON_AddNumberToObject(cli->json, "refused_nodes", found.n_refused);
+        cJSON_AddNumberToObject(cli->json, "obstacles", n);
+    }
+    return ok;
 }
 
 bool command_inspect(struct cli *cli)
 {
-    const bool passes = has_option(&cli->driver->args, OPTION_DUMP_AFTER) ||
-                        has_option(&cli->driver->args, OPTION_TIME_PASSES) ||
-                        has_option(&cli->driver->args, OPTION_STATS);
-    struct module *module;
     bool ok;
 
     if (has_option(&cli->driver->args, OPTION_PASSES)) {
@@ -155,13 +171,16 @@ bool command_inspect(struct cli *cli)
         list_operators(cli);
         return true;
     }
-    ok = check_dump_option(cli->driver);
-    if (!prepare_offload(cli->driver) || !ok)
-        return false;
-    module = load_model(cli->driver);
-    if (!module)
-        return false;
-    ok = show(cli, module) && (!passes || run_passes(cli->driver, module));
-    module_free(module);
+    if (has_option(&cli->driver->args, OPTION_PREFLIGHT)) {
+        ok = preflight(cli);
+        module_free(cli->driver->module);
+        return ok;
+    }
+    ok = driver_inspect(cli->driver);
+    if (ok) {
+        show(cli, cli->driver->module);
+        ok = driver_inspect_passes(cli->driver);
+    }
+    module_free(cli->driver->module);
     return ok;
 }

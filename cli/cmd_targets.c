@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/report.h"
+#include "driver/commands/explain.h"
 #include "partition/explain.h"
 
 static const char *const format_names[] = {
@@ -214,24 +215,6 @@ static void show_target(struct cli *cli, const struct target *target)
 
 /* --- --explain -------------------------------------------------------------------------------- */
 
-/* The passes up to the last that chooses; the graph is not rewritten. */
-static bool choose(struct cli *cli, struct module *module)
-{
-    const struct pipeline_options until = { .stop_after = "cost" };
-    struct driver_state *driver = cli->driver;
-
-    driver->module = module;
-    collect_for_precision(driver, module);
-    if (!simplify_floats(driver, module, false) ||
-        (precision_wanted(driver) && !stage_quantize(driver)))
-        return false;
-    driver->offload.partition = partition_new(module, &driver->offload.options);
-    if (!partition_run(driver->offload.partition, &until))
-        return false;
-    partition_explain(driver->offload.partition);
-    return true;
-}
-
 static void show_explanation(struct cli *cli)
 {
     const struct explanation *explanation = cli->driver->offload.partition->explanation;
@@ -248,27 +231,11 @@ static void show_explanation(struct cli *cli)
 
 static bool explain(struct cli *cli)
 {
-    const char *model = option_text(&cli->driver->args, OPTION_EXPLAIN, NULL);
-    struct module *module;
-    bool ok;
+    const bool ok = driver_explain(cli->driver);
 
-    if (!offload_wanted(cli->driver)) {
-        diag_error(cli->ctx, DIAG_USAGE, NULL, "--explain needs targets");
-        diag_help(cli->ctx, "--offload names them, `relayc targets` lists them");
-        return false;
-    }
-    if (cli->driver->args.n_operands > 0)
-        return diag_error(cli->ctx, DIAG_USAGE, NULL,
-                          "--explain takes the model; unexpected operand '%s'",
-                          str_safe(&cli->ctx->perm, cli->driver->args.operands[0], 80));
-    cli->driver->args.operands = &model; /* what load_model reads */
-    cli->driver->args.n_operands = 1;
-    module = load_model(cli->driver);
-    ok = module && choose(cli, module);
     if (ok)
         show_explanation(cli);
-    module_free(module);
-    cli->driver->args.n_operands = 0;
+    module_free(cli->driver->module);
     return ok;
 }
 

@@ -4,10 +4,7 @@
 
 #include "cli/cli.h"
 
-/* Compiles the first operand; its files are added to cli->outputs. False after errors. */
-bool compile_model(struct cli *cli);
-
-/* share_arena.c: compiles all operands, and writes shared_arena.h. */
+/* share_arena.c: all operands, with --share-arena. */
 bool compile_shared(struct cli *cli);
 
 #endif

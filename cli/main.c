@@ -9,15 +9,20 @@
 #include "base/interrupt.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "include/relayc/relayc.h"
 
 static bool (*const run_command[COMMAND_COUNT])(struct cli *) = {
-    [COMMAND_BENCH] = command_bench,     [COMMAND_CALIBRATE] = command_calibrate,
-    [COMMAND_COMPARE] = command_compare, [COMMAND_COMPILE] = command_compile,
-    [COMMAND_EVAL] = command_eval,       [COMMAND_EXPLAIN] = command_explain,
-    [COMMAND_INSPECT] = command_inspect, [COMMAND_RUN] = command_run,
-    [COMMAND_SEARCH] = command_search,   [COMMAND_TARGETS] = command_targets,
-    [COMMAND_TUNE] = command_tune,       [COMMAND_VERIFY] = command_verify,
+    [COMMAND_ANALYZE] = command_analyze,     [COMMAND_BENCH] = command_bench,
+    [COMMAND_CALIBRATE] = command_calibrate, [COMMAND_COMPARE] = command_compare,
+    [COMMAND_COMPILE] = command_compile,     [COMMAND_COMPLETION] = command_completion,
+    [COMMAND_DIFF] = command_diff,           [COMMAND_EVAL] = command_eval,
+    [COMMAND_EXPLAIN] = command_explain,     [COMMAND_HELP] = command_help,
+    [COMMAND_INSPECT] = command_inspect,     [COMMAND_PACKAGE] = command_package,
+    [COMMAND_REPORT] = command_report,       [COMMAND_RUN] = command_run,
+    [COMMAND_QUANTIZE] = command_quantize,   [COMMAND_SEARCH] = command_search,
+    [COMMAND_TARGETS] = command_targets,     [COMMAND_TUNE] = command_tune,
+    [COMMAND_VERIFY] = command_verify,
 };
 
 void say(const struct cli *cli, const char *format, ...)
@@ -26,6 +31,7 @@ void say(const struct cli *cli, const char *format, ...)
 
     if (cli->quiet || cli->json)
         return;
+    progress_clear();
     va_start(args, format);
     vprintf(format, args);
     va_end(args);
@@ -42,8 +48,10 @@ static void show_note(void *user, const char *text)
         list = cJSON_AddArrayToObject(cli->json, "notes");
     if (list)
         cJSON_AddItemToArray(list, cJSON_CreateString(text));
-    else if (!cli->quiet)
-        fprintf(stderr, "note: %s\n", text);
+    if (list || cli->quiet)
+        return;
+    progress_clear();
+    fprintf(stderr, "note: %s\n", text);
 }
 
 static void show_text(void *user, const char *text)
@@ -53,14 +61,14 @@ static void show_text(void *user, const char *text)
 
 static void show_work(void *user, const char *what, int64_t done, int64_t n)
 {
-    struct cli *cli = user;
+    (void)user;
+    progress_count(what, done, n);
+}
 
-    if (!cli->progress.start)
-        cli->progress = progress_begin(cli);
-    if (n)
-        progress_show(&cli->progress, what, done, n);
-    else
-        progress_end(&cli->progress);
+static void show_step(void *user, const char *what)
+{
+    (void)user;
+    progress_step(what);
 }
 
 /* --- the terminal ----------------------------------------------------------------------------- */
@@ -144,7 +152,8 @@ static void run(struct cli *cli)
                 cli->json, "schema",
                 arena_printf(&cli->ctx->perm, "relayc-%s-1", command_name(args->command)));
         }
-        if (!run_command[args->command](cli) && !cli->ctx->diags.n_errors)
+        progress_start(!cli->quiet && !cli->json && isatty(STDERR_FILENO));
+        if (!(config_read(cli) && run_command[args->command](cli)) && !cli->ctx->diags.n_errors)
             diag_error(cli->ctx, DIAG_INTERNAL, NULL, "'%s' failed without a diagnostic",
                        command_name(args->command));
     }
@@ -179,14 +188,18 @@ int main(int argc, char **argv)
     struct driver_state driver = driver_begin(ctx, COMMAND_COUNT);
     struct output_set outputs = { .ctx = ctx };
     struct cli cli = { .ctx = ctx, .driver = &driver, .outputs = &outputs };
-    const struct driver_events events = { show_note, show_text, show_work, &cli };
+    const struct driver_events events = {
+        .note = show_note, .say = show_text, .progress = show_work, .begin = show_step, .user = &cli
+    };
     bool colour;
     int code, late;
 
     interrupt_handle();
     driver.events = &events;
+    driver.outputs = &outputs;
     if (arguments_parse(ctx, argc, argv, &driver.args))
         run(&cli);
+    progress_stop();
     colour = use_colour(ctx, &driver.args);
     if (cli.json)
         print_json(&cli);

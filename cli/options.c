@@ -62,7 +62,7 @@ static void make_tables(struct option *longs, char *letters)
         }
     }
     for (int i = 0; i < ALIAS_COUNT; i++)
-        longs[OPTION_COUNT + i] = long_option(option_aliases[i].name, option_aliases[i].option);
+        longs[OPTION_COUNT + i] = long_option(option_aliases[i].name, (int)option_aliases[i].option);
     longs[N_LONGS] = (struct option){ NULL, 0, NULL, 0 };
     *letters = '\0';
 }
@@ -183,46 +183,4 @@ bool arguments_parse(struct ctx *ctx, int argc, char **argv, struct arguments *a
         !has_option(args, OPTION_VERSION))
         check_usage(ctx, args);
     return ctx->diags.n_errors == 0;
-}
-
-void print_overview(FILE *out)
-{
-    fputs("relayc: from a trained neural network (ONNX) to self-contained C\n\n"
-          "  relayc compile kws.onnx -o gen/        write kws.h, kws.c, kws_weights.c, kws.json\n"
-          "  relayc verify kws.onnx                 file = passes = oneDNN = generated C?\n"
-          "  relayc run kws.onnx -i x.npy --output y.npy\n\n",
-          out);
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-9s  %s\n", command_rows[i].name, command_rows[i].summary);
-    fputs("\n'relayc COMMAND --help' for the options; docs/ for the rest.\n", out);
-}
-
-static void print_option(FILE *out, int i)
-{
-    char left[64];
-
-    snprintf(left, sizeof left, "%c%c%s --%s%s%s", option_rows[i].letter ? '-' : ' ',
-             option_rows[i].letter ? option_rows[i].letter : ' ', option_rows[i].letter ? "," : " ",
-             option_rows[i].name, option_rows[i].argument ? " " : "",
-             option_rows[i].argument ? option_rows[i].argument : "");
-    if (strlen(left) > 28)
-        fprintf(out, "  %s\n  %28s  %s\n", left, "", option_rows[i].help);
-    else
-        fprintf(out, "  %-28s  %s\n", left, option_rows[i].help);
-}
-
-void print_command_help(FILE *out, enum command command)
-{
-    fprintf(out, "relayc %s %s [options]: %s\n\n", command_rows[command].name,
-            command_rows[command].operands, command_rows[command].summary);
-    for (int any = 0; any < 2; any++) {
-        for (int i = 0; i < OPTION_COUNT; i++)
-            if ((option_rows[i].commands & (1 << command)) &&
-                (option_rows[i].commands == C_ANY) == any)
-                print_option(out, i);
-        fputs(any ? "" : "\n", out);
-    }
-    fputs("\nExit codes: 0 ok, 1 the model or a check failed, 2 usage, 3 input or output, "
-          "70 bug in relayc, 130 interrupted.\n",
-          out);
 }

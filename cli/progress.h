@@ -1,24 +1,24 @@
-/* progress.h - progress line on a terminal. */
+/* progress.h - what a long step shows on a terminal: one line, rewritten, from its second second on. Nothing elsewhere,
+ * with --quiet or with --json. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cli;
+/* Starts the thread that shows how long a step of unknown length takes. */
+void progress_start(bool shown);
 
-struct progress {
-    bool shown; /* stderr is a terminal */
-    bool begun;
-    double start, last; /* seconds */
-};
+/* Ends the thread and erases the line. */
+void progress_stop(void);
 
-struct progress progress_begin(const struct cli *cli);
+/* A step of unknown length begins; `what` is a literal. */
+void progress_step(const char *what);
 
-/* "[####    ] 3/23 calibrating, 4 s, ETA 20 s", once the work has taken a second. done > 0. */
-void progress_show(struct progress *progress, const char *what, int64_t done, int64_t n);
+/* Of n parts `done` are there; done = 0 begins, n = 0 ends. */
+void progress_count(const char *what, int64_t done, int64_t n);
 
-/* Erases the line. */
-void progress_end(struct progress *progress);
+/* Erases the line, before anything else is printed. */
+void progress_clear(void);
 
 #endif

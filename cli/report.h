@@ -3,6 +3,7 @@
 #define CLI_REPORT_H
 
 #include "cli/cli.h"
+#include "driver/commands/eval_data.h"
 
 /* Quantised nodes; nothing without a request. */
 void report_precision(struct cli *cli);
@@ -24,5 +25,11 @@ void report_verdict(struct cli *cli);
 
 /* Report of compile after its files are complete (cmd_compile.c). */
 void report_compilation(struct cli *cli);
+
+/* cmd_eval.c: a row of two networks' metric, or of one where `was` is NULL, as text and, where list
+ * is not NULL, in that; and the head of such rows. */
+void report_metric_head(struct cli *cli, const char *what);
+void report_metric(struct cli *cli, cJSON *list, enum metric metric, const struct answers *was,
+                   const struct answers *now);
 
 #endif

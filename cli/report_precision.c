@@ -1,8 +1,22 @@
 /* report_precision.c - what --precision has done, for people and --json. */
+#include <math.h>
+
 #include "base/str.h"
 #include "cli/report.h"
 #include "driver/precision.h"
 #include "relay_ir/products.h"
+
+/* "int8"; with a qtable, which says it for each node, "qtable", and what rows of it do not say. */
+static const char *wanted_text(struct arena *arena, const struct precision_request *r)
+{
+    const char *text = precision_text(arena, &r->options.precision);
+
+    if (!r->options.qtable)
+        return text;
+    return r->options.precision.mode == PRECISION_F32
+               ? "qtable"
+               : arena_printf(arena, "qtable, else %s", text);
+}
 
 static void report_json(struct cli *cli, const struct precision_request *r)
 {
@@ -10,7 +24,7 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     struct arena *arena = &cli->ctx->perm;
     cJSON *json = cJSON_AddObjectToObject(cli->json, "precision"), *nodes, *rules, *floats;
 
-    cJSON_AddStringToObject(json, "wanted", precision_text(arena, &r->options.precision));
+    cJSON_AddStringToObject(json, "wanted", wanted_text(arena, r));
     cJSON_AddNumberToObject(json, "products", report->n_products);
     cJSON_AddNumberToObject(json, "small_products", report->n_quantized_products);
     cJSON_AddNumberToObject(json, "constant_bytes_before", (double)report->weight_bytes_before);
@@ -23,6 +37,8 @@ static void report_json(struct cli *cli, const struct precision_request *r)
     cJSON_AddNumberToObject(json, "rounded_products", report->n_rounded);
     cJSON_AddBoolToObject(json, "rounding_taken_back", report->is_unrounded);
     cJSON_AddBoolToObject(json, "corrections_taken_back", report->is_restored);
+    if (report->noise >= 0)
+        cJSON_AddNumberToObject(json, "estimated_noise", report->noise);
     cJSON_AddNumberToObject(json, "float_products", r->n_float_products);
     rules = cJSON_AddArrayToObject(json, "data_scale_rules");
     for (int i = 0; i < report->n_rules; i++) {
@@ -88,6 +104,14 @@ static void report_corrections(struct cli *cli, const struct quantize_report *re
             str_plural(report->n_uncorrected), why);
 }
 
+/* Without data: of synthetic inputs, a tenth of a decibel would be too sharp. */
+static void report_noise(struct cli *cli, const struct quantize_report *report)
+{
+    if (report->noise >= 0)
+        say(cli, "  loss    estimated on synthetic inputs: the results differ by %s%.0f %%\n",
+            report->noise < 1e-4 ? "less than " : "", fmax(1, 100 * sqrt(report->noise)));
+}
+
 /* Results that are indices do not depend on scales. */
 static bool is_decided(const struct quantize_report *report)
 {
@@ -123,12 +147,12 @@ void report_precision(struct cli *cli)
         report_json(cli, r);
         return;
     }
-    say(cli, "%s: %d of %d product%s, constants %zu -> %zu bytes\n",
-        precision_text(arena, &r->options.precision), report->n_quantized_products,
-        report->n_products, str_plural(report->n_products), report->weight_bytes_before,
-        report->weight_bytes_after);
+    say(cli, "%s: %d of %d product%s, constants %zu -> %zu bytes\n", wanted_text(arena, r),
+        report->n_quantized_products, report->n_products, str_plural(report->n_products),
+        report->weight_bytes_before, report->weight_bytes_after);
     report_rules(cli, report);
     report_corrections(cli, report);
+    report_noise(cli, report);
     if (report->n_f32_io)
         say(cli,
             "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",

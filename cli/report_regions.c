@@ -59,5 +59,5 @@ void report_tuning(struct cli *cli, const struct codegen_result *result)
     if (n)
         say(cli, "\n");
     else if (cli->driver->choices)
-        say(cli, "  tuned   no region: the log has none of them\n");
+        say(cli, "  tuned   no region: the log has nothing faster for them\n");
 }

@@ -1,4 +1,4 @@
-/* search_report.c - what a search has found: its files, and in words. */
+/* search_report.c - what a search has found, in words or JSON. */
 #include "cli/search_report.h"
 
 #include <math.h>
@@ -9,90 +9,10 @@
 
 enum { SHOWN = 10 };
 
-/* --- files ------------------------------------------------------------------------------------ */
-
 static double decibels(double snr)
 {
     return snr > 0 ? -10 * log10(snr) : (double)INFINITY;
 }
-
-static void write_score(struct writer *w, const char *what, const struct score *s)
-{
-    writer_printf(w, "%-60s loss %.9g, cosine %.9f, SQNR %.2f dB, mse %.6g", what, s->loss, s->cos,
-                  decibels(s->snr), s->mse);
-    if (!isnan(s->task))
-        writer_printf(w, ", metric %.9g", s->task);
-    writer_text(w, "\n");
-}
-
-static int by_name(const void *a, const void *b)
-{
-    const struct judged *x = *(const struct judged *const *)a;
-    const struct judged *y = *(const struct judged *const *)b;
-    const int order = strcmp(x->what, y->what);
-
-    if (order)
-        return order;
-    return x->key.a != y->key.a ? (x->key.a < y->key.a ? -1 : 1)
-                                : (x->key.b > y->key.b) - (x->key.b < y->key.b);
-}
-
-/* In an order that does not depend on who did what when. */
-static void write_trials(struct writer *w, struct arena *arena, const struct trials *trials)
-{
-    const int n = trials_count(trials);
-    const struct judged **all = arena_array(arena, const struct judged *, n);
-
-    for (int i = 0; i < n; i++)
-        all[i] = trials_at(trials, i);
-    qsort(all, (size_t)n, sizeof *all, by_name);
-    writer_printf(w, "\n%d trials\n", n);
-    for (int i = 0; i < n; i++)
-        write_score(w, all[i]->what, &all[i]->score);
-}
-
-static void write_log(const struct search_report *r, const struct search *search,
-                      const struct found *found, struct writer *w)
-{
-    struct arena *arena = &r->cli->ctx->perm;
-
-    writer_printf(w, "relayc search --strategy %s --precision %s\n\n", r->strategy,
-                  precision_text(arena, &r->options->precision));
-    write_score(w, "start", &found->start);
-    for (int i = 0; i < found->n_stages; i++)
-        write_score(w, found->stages[i].what, &found->stages[i].score);
-    write_score(w, found->is_start ? "found: the start" : "found", &found->end);
-    writer_text(w, "\n");
-    for (int i = 0; i < found->n_ranked; i++) {
-        const struct ranked *row = &found->ranking[i];
-        const struct unit *unit = &search->units.at[row->unit];
-
-        writer_printf(w, "the layer %s is %d sensitive layer, loss is %.17g, type is %s, by %s\n",
-                      str_safe(arena, unit->name, 400), i, row->score.loss, op_name(unit->op),
-                      search->settings[row->setting].text);
-    }
-    write_trials(w, arena, search->trials);
-}
-
-bool search_write_files(const struct search_report *r, const struct search *search,
-                        const struct found *found)
-{
-    struct cli *cli = r->cli;
-    struct arena *arena = &cli->ctx->perm;
-    const struct calib_table *table = found->table ? found->table : search->options->calib;
-    struct qtable qtable;
-
-    search_qtable(search, found->settings, arena, &qtable);
-    qtable_write(output_open(cli->outputs, arena_printf(arena, "%s.qtable", r->prefix)), &qtable);
-    if (table)
-        calib_write_json(output_open(cli->outputs, arena_printf(arena, "%s.calib.json", r->prefix)),
-                         table);
-    write_log(r, search, found,
-              output_open(cli->outputs, arena_printf(arena, "%s.log", r->prefix)));
-    return output_finish(cli->outputs);
-}
-
-/* --- in words, or JSON ------------------------------------------------------------------------ */
 
 static void say_score(struct cli *cli, const char *what, const struct score *s)
 {
@@ -132,10 +52,8 @@ static void add_front(cJSON *json, const struct found *found)
     }
 }
 
-static void report_json(const struct search_report *r, const struct search *search,
-                        const struct found *found)
+static void report_json(struct cli *cli, const struct search *search, const struct found *found)
 {
-    struct cli *cli = r->cli;
     cJSON *kept = cJSON_AddArrayToObject(cli->json, "f32");
 
     add_score(cli->json, "start", &found->start);
@@ -191,14 +109,13 @@ static const char *latency_text(struct arena *arena, const struct price *price)
 }
 
 /* Pareto's front. */
-static void report_front(const struct search_report *r, const struct found *found)
+static void report_front(struct cli *cli, const struct precision_search *r,
+                         const struct found *found)
 {
-    struct cli *cli = r->cli;
-
     if (!found->n_front)
         return;
     say(cli, "\n%-36s %10s %10s %10s %10s %12s\n", "Pareto front", "flash", "RAM",
-        r->options->tells_latency ? "ms" : "", "cosine", "loss");
+        r->options.tells_latency ? "ms" : "", "cosine", "loss");
     for (int i = 0; i < found->n_front; i++) {
         const struct priced *at = &found->front[i];
 
@@ -207,21 +124,18 @@ static void report_front(const struct search_report *r, const struct found *foun
             at->score.loss);
     }
     say(cli, "found takes %zu bytes of flash, %zu of RAM%s%s\n", found->price.flash,
-        found->price.ram, r->options->tells_latency ? ", ms: " : "",
+        found->price.ram, r->options.tells_latency ? ", ms: " : "",
         latency_text(&cli->ctx->perm, &found->price));
-    if (r->unknown_share > 0)
+    if (r->price.unknown_share > 0)
         say(cli,
             "up to %.1f %% of the time is estimated: regions missing from --latency-log are scaled "
             "from others\n",
-            100 * r->unknown_share);
+            100 * r->price.unknown_share);
     say(cli, "\n");
 }
 
-static void report_ranking(const struct search_report *r, const struct search *search,
-                           const struct found *found)
+static void report_ranking(struct cli *cli, const struct search *search, const struct found *found)
 {
-    struct cli *cli = r->cli;
-
     if (!found->n_ranked)
         return;
     say(cli, "\n%-44s %-16s %12s  %s\n", "loss with only this unit quantised", "operator", "loss",
@@ -235,48 +149,48 @@ static void report_ranking(const struct search_report *r, const struct search *s
     }
 }
 
-static void report_target(const struct search_report *r, const struct search *search,
-                          const struct found *found)
+static void report_target(struct cli *cli, const struct precision_search *r,
+                          const struct search *search, const struct found *found)
 {
-    const double target = found->target > 0 ? found->target : r->options->target;
+    const double target = found->target > 0 ? found->target : r->options.target;
 
     if (found->target > 0)
-        say(r->cli, "asked for: a cosine of %.6g, as that of different samples is %.4g\n", target,
+        say(cli, "asked for: a cosine of %.6g, as that of different samples is %.4g\n", target,
             1 - search_spread(search));
     if (found->end.cos < target)
-        say(r->cli, "the target %g was not reached\n", target);
+        say(cli, "the target %g was not reached\n", target);
 }
 
-void search_say(const struct search_report *r, const struct search *search,
-                const struct found *found)
+void search_say(struct cli *cli, const struct precision_search *r)
 {
-    struct cli *cli = r->cli;
+    const struct search *search = &r->search;
+    const struct found *found = &r->found;
     const struct reuse_report kept = reuse_report(search->reuse);
     const char *prefix = for_shell(cli->driver, r->prefix);
     const bool has_table = found->table || search->options->calib;
     double weights, macs;
 
     if (cli->json) {
-        report_json(r, search, found);
+        report_json(cli, search, found);
         return;
     }
     say(cli, "%d units, %lld samples, %d trials; %d of %d activations kept in %.0f MiB\n",
         search->units.n, (long long)search->options->n_samples, trials_count(search->trials),
         kept.n_kept, kept.n_values, (double)kept.bytes / (1 << 20));
-    report_ranking(r, search, found);
+    report_ranking(cli, search, found);
     say(cli, "\n%-60s %10s %10s %12s%s\n", "network", "cosine", "SQNR dB", "mse",
         search->options->judge ? "     metric" : "");
     say_score(cli, "start", &found->start);
     for (int i = 0; i < found->n_stages; i++)
         say_score(cli, found->stages[i].what, &found->stages[i].score);
     say_score(cli, found->is_start ? "found: the start" : "found", &found->end);
-    report_front(r, found);
+    report_front(cli, r, found);
     small_shares(search, found->settings, &weights, &macs);
     say(cli,
         "%.1f %% of the weights and %.1f %% of the multiplications in 8 bits or less; %d units in "
         "f32\n",
-        100 * weights, 100 * macs, n_in_f32(search, &r->options->precision, found->settings));
-    report_target(r, search, found);
+        100 * weights, 100 * macs, n_in_f32(search, &r->options.precision, found->settings));
+    report_target(cli, r, search, found);
     say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
         has_table ? ".calib.json, " : "", r->prefix, r->prefix);
     say(cli, "  next    relayc compile %s --qtable %s.qtable%s%s%s\n",

@@ -1,10 +1,12 @@
 /* verify_report.c - what verify found: a line for each layer, lines for the whole network, and
  * errors for what differs. */
+#include "cli/verify_report.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "cli/verify.h"
 #include "codegen_c/machine/machine.h"
 
 static const char *const column_name[N_COLUMNS] = { "graph after the passes", "oneDNN engine",
@@ -56,10 +58,10 @@ static void add_json(struct cli *cli, cJSON *list, const struct value *value,
 }
 
 /* Views have no code, and a line only where they differ. */
-static void report_layer(struct verification *v, const struct value *value, cJSON *list,
-                         struct summary *summary)
+static void report_layer(struct cli *cli, struct verification *v, const struct value *value,
+                         cJSON *list, struct summary *summary)
 {
-    struct arena *arena = &v->cli->ctx->perm;
+    struct arena *arena = &v->driver->ctx->perm;
     const struct layer *layer = layer_of(v, value);
     bool differs = false;
 
@@ -79,14 +81,14 @@ static void report_layer(struct verification *v, const struct value *value, cJSO
     if (!is_call(value) && !differs)
         return;
     summary->n_layers += is_call(value);
-    say(v->cli, "%-36s %-18s %10.3g %10s %10s %10s%s%s\n", str_safe(arena, value->name, 33),
+    say(cli, "%-36s %-18s %10.3g %10s %10s %10s%s%s\n", str_safe(arena, value->name, 33),
         shape_text(arena, &value->type), layer->largest,
         error_text(arena, layer->column[IMPORTED].error),
         error_text(arena, layer->column[ENGINE].error),
         error_text(arena, layer->column[GENERATED].error), *layer_target(value) ? "  " : "",
         layer_target(value));
     if (list)
-        add_json(v->cli, list, value, layer);
+        add_json(cli, list, value, layer);
 }
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -118,7 +120,7 @@ static void note_composites(struct ctx *ctx, const struct value *value)
 
 static void judge_column(struct verification *v, const struct summary *summary, enum column i)
 {
-    struct ctx *ctx = v->cli->ctx;
+    struct ctx *ctx = v->driver->ctx;
     const struct value *first = summary->first[i];
     const bool noise = i == IMPORTED && v->rounds;
 
@@ -143,7 +145,7 @@ static bool disagrees(const struct agreement *a)
 
 static void judge_whole(struct verification *v)
 {
-    struct ctx *ctx = v->cli->ctx;
+    struct ctx *ctx = v->driver->ctx;
 
     for (int i = 0; i < v->n_agreements; i++) {
         const struct agreement *a = &v->agreements[i];
@@ -171,9 +173,10 @@ static bool judge(struct verification *v, const struct summary *summary)
 {
     for (int i = 0; i < N_COLUMNS; i++)
         judge_column(v, summary, (enum column)i);
-    if (v->cli->ctx->diags.n_errors == 0)
+    if (v->driver->ctx->diags.n_errors == 0)
         judge_whole(v);
-    return v->cli->ctx->diags.n_errors == 0;
+    verify_judge_bits(v);
+    return v->driver->ctx->diags.n_errors == 0;
 }
 
 /* --- the lines below the layers --------------------------------------------------------------- */
@@ -183,9 +186,8 @@ static const char *worst_text(struct arena *arena, const struct summary *summary
     return summary->compared[i] ? arena_printf(arena, "%.1e", summary->worst[i]) : "-";
 }
 
-static void say_whole(struct verification *v, const struct summary *summary)
+static void say_whole(struct cli *cli, struct verification *v, const struct summary *summary)
 {
-    struct cli *cli = v->cli;
     struct arena *arena = &cli->ctx->perm;
 
     say(cli, "%-66s %10s %10s %10s\n",
@@ -203,17 +205,95 @@ static void say_whole(struct verification *v, const struct summary *summary)
     }
 }
 
+enum { MOST_SATURATED = 8 }; /* lines */
+
+static double share(const struct saturation *s)
+{
+    return (double)s->n_beyond / (double)s->n;
+}
+
+/* More of it saturates; of equals, it comes first. */
+static int compare_shares(const void *a, const void *b)
+{
+    const struct saturation *x = *(const struct saturation *const *)a;
+    const struct saturation *y = *(const struct saturation *const *)b;
+
+    return share(x) != share(y) ? (share(x) < share(y) ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void add_saturated(struct cli *cli, cJSON *list, const struct saturation *s)
+{
+    cJSON *row = list ? cJSON_CreateObject() : NULL;
+
+    if (!row)
+        return;
+    cJSON_AddStringToObject(row, "value", str_safe(&cli->ctx->perm, s->name, 4096));
+    cJSON_AddNumberToObject(row, "elements", (double)s->n);
+    cJSON_AddNumberToObject(row, "saturated", (double)s->n_beyond);
+    cJSON_AddNumberToObject(row, "lost", (double)s->n_lost);
+    cJSON_AddNumberToObject(row, "low", s->low);
+    cJSON_AddNumberToObject(row, "high", s->high);
+    cJSON_AddItemToArray(list, row);
+}
+
+/* Values of which nothing is left but zeros. */
+static void say_lost(struct cli *cli, const struct verification *v)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < v->saturated.n; i++) {
+        const struct saturation *s = v->saturated.entries[i].value;
+
+        if (s->n_lost == 0 || s->n_lost + s->n_zero < s->n || n++ >= MOST_SATURATED)
+            continue;
+        if (n == 1)
+            say(cli, "too small for their scales, so stored as 0 (accuracy, no difference):\n");
+        say(cli, "  %-34s all %lld: %.4g to %.4g, the smallest is %.4g\n",
+            str_safe(&cli->ctx->perm, s->name, 33), (long long)s->n, s->least, s->most,
+            s->smallest);
+    }
+    if (n > MOST_SATURATED)
+        say(cli, "  and %d more values\n", n - MOST_SATURATED);
+}
+
+static void say_saturated(struct cli *cli, const struct verification *v)
+{
+    cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "saturated") : NULL;
+    const struct saturation **all =
+        arena_array(&cli->ctx->perm, const struct saturation *, v->saturated.n + 1);
+    int n = 0;
+
+    for (size_t i = 0; i < v->saturated.n; i++) {
+        const struct saturation *s = v->saturated.entries[i].value;
+
+        if (s->n_beyond > 0)
+            all[n++] = s;
+        if (s->n_beyond + s->n_lost > 0)
+            add_saturated(cli, list, s);
+    }
+    qsort(all, (size_t)n, sizeof *all, compare_shares);
+    if (n > 0)
+        say(cli,
+            "beyond their scales, so stored as the ends of the range (accuracy, no difference):\n");
+    for (int i = 0; i < n && i < MOST_SATURATED; i++)
+        say(cli, "  %-34s %lld of %lld: %.4g to %.4g, range %.4g to %.4g\n",
+            str_safe(&cli->ctx->perm, all[i]->name, 33), (long long)all[i]->n_beyond,
+            (long long)all[i]->n, all[i]->least, all[i]->most, all[i]->low, all[i]->high);
+    if (n > MOST_SATURATED)
+        say(cli, "  and of %d more values\n", n - MOST_SATURATED);
+    say_lost(cli, v);
+}
+
 /* Whether C for another machine ran here. */
 static bool is_portable(const struct verification *v)
 {
-    const struct machine *machine = v->cli->driver->machine;
+    const struct machine *machine = v->driver->machine;
 
     return !v->on_target && *machine->flags && !*machine_flags_here(machine);
 }
 
-static void say_what_ran(struct verification *v)
+static void say_what_ran(struct cli *cli, struct verification *v)
 {
-    struct cli *cli = v->cli;
     const char *runner = option_text(&cli->driver->args, OPTION_RUNNER, NULL);
 
     say(cli, "%d set%s of inputs:", v->n_sets, str_plural(v->n_sets));
@@ -223,7 +303,7 @@ static void say_what_ran(struct verification *v)
         v->n_matched, v->n_values);
     say(cli, "oneDNN ran %d operators, the reference evaluator %d\n", v->n_onednn, v->n_reference);
     if (v->peer)
-        say(cli, "ONNX Runtime %s without optimisations\n", v->peer_version);
+        verify_say_peer(cli, v);
     if (v->on_target)
         say(cli, "the generated C for %s was built by '%s' and run%s%s%s\n",
             cli->driver->machine->name, option_text(&cli->driver->args, OPTION_CC, ""),
@@ -240,9 +320,8 @@ static void say_what_ran(struct verification *v)
         say(cli, "--deterministic: %s\n", v->bits);
 }
 
-static void add_whole_json(struct verification *v)
+static void add_whole_json(struct cli *cli, struct verification *v)
 {
-    struct cli *cli = v->cli;
     cJSON *list = cJSON_AddArrayToObject(cli->json, "whole");
 
     for (int i = 0; i < v->n_agreements; i++) {
@@ -264,13 +343,14 @@ static void add_whole_json(struct verification *v)
                             : is_portable(v) ? "portable"
                                              : "host");
     cJSON_AddBoolToObject(cli->json, "layers_on_target", v->on_target && !v->whole_only);
+    if (v->peer)
+        verify_peer_json(cli, v);
     if (v->bits)
         cJSON_AddStringToObject(cli->json, "bits", v->bits);
 }
 
-bool verify_report(struct verification *v)
+bool verify_report(struct cli *cli, struct verification *v)
 {
-    struct cli *cli = v->cli;
     cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "layers") : NULL;
     struct summary summary = { 0 };
 
@@ -281,10 +361,11 @@ bool verify_report(struct verification *v)
         "passes", "oneDNN", "generated");
     for (const struct node *node = v->module->main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs; i++)
-            report_layer(v, node->outputs[i], list, &summary);
-    say_whole(v, &summary);
-    say_what_ran(v);
+            report_layer(cli, v, node->outputs[i], list, &summary);
+    say_whole(cli, v, &summary);
+    say_saturated(cli, v);
+    say_what_ran(cli, v);
     if (cli->json)
-        add_whole_json(v);
+        add_whole_json(cli, v);
     return judge(v, &summary);
 }

@@ -3,6 +3,7 @@
 #define CODEGEN_C_CODEGEN_H
 
 #include "base/file.h"
+#include "codegen_c/sums.h"
 #include "partition/target.h"
 #include "relay_ir/ir.h"
 
@@ -52,6 +53,7 @@ struct codegen_options {
     const char *dir;          /* where the files go */
     const char *model_file;   /* base name of the model, for the banner; raw text */
     const char *model_sha256; /* hex, for the banner; "" = none */
+    const char *version;      /* of relayc, for NAME.h and NAME.json; NULL = not said */
     const char *command;      /* options that matter, for the banner, "" = defaults */
     const char *numbers;      /* what small numbers were chosen, for the banner; NULL = none */
     const struct choices *choices; /* how regions are written; NULL = as usual */
@@ -64,7 +66,8 @@ struct codegen_options {
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/print/deterministic.h) */
     bool
         keep_zeros; /* products with inputs that are 0 are computed, too (codegen_c/core/zeros.h) */
-    bool optimize_size; /* regions that differ in constants only share a function */
+    bool share;     /* regions that differ in constants only share a function */
+    bool optimize_size; /* the same, and no stripes for speed */
     bool guard;         /* codegen_c/emit/guard.h */
     bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
     int n_pools;        /* 0 = one arena, of any size */
@@ -72,7 +75,6 @@ struct codegen_options {
     const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */
     size_t ram_bytes, flash_bytes;           /* NAME.h checks that all fits; 0 = no such budget; the
                                                 caller judges before, and not `ram` */
-    bool plan_only;                          /* no files: only the result's numbers */
 };
 
 /* Where a value of main lives while the generated code runs. */
@@ -90,6 +92,7 @@ struct codegen_region {
     const char *c_name;
     const char *compiler;            /* the target that runs it; NULL = ours */
     const char *kernel;              /* its name; NULL = the target's business */
+    enum sum_order sums;             /* of the kernel; another's are not simulated */
     const char *signature;           /* codegen_c/select/signature.h; NULL where compiler is not */
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
@@ -129,6 +132,10 @@ struct codegen_result {
     const size_t *pool_room; /* as pool_bytes, rounded up so that they may lie one behind the other
                                 in one memory, each where it may begin: offsets of places are those
                                 in there */
+    size_t state_bytes;      /* of struct NAME_state, which is the caller's; 0 = none */
+    const size_t *state_at;  /* [module->n_states] where each lies in that */
+    /* Where struct NAME_state lies if it stands behind the pools in one memory: see pool_room. */
+    size_t state_place;
     size_t io_bytes;         /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
@@ -142,10 +149,12 @@ struct codegen_result {
     const struct codegen_region *regions; /* [n_regions] */
     const struct codegen_place *places;   /* by id of main's values */
     int64_t macs;
-    int n_plans;   /* that were made: in other orders, in stripes, in pools */
-    int n_printed; /* templates expanded, one for each function of a region; 0 with plan_only */
+    int n_plans;  /* that were made: in other orders, in stripes, in pools */
+    int n_packed; /* constants put into the order of a kernel, for all plans together */
+    int n_printed; /* templates expanded, one for each function of a region; 0 before codegen_print */
     int n_files;
     const char **files; /* [n_files] paths written, in order */
+    const char *json;   /* the text of NAME.json; NULL with plan_only */
 
     /* What the targets used need beside the files to be built and run on this machine: further
      * files, of which the .c are compiled as well, and words for the compiler, behind the files
@@ -157,9 +166,22 @@ struct codegen_result {
     const char *host_flags; /* never NULL */
 };
 
-/* Writes NAME.h, NAME.c, NAME_weights.c (where there are weights outside), for every target that
- * runs regions NAME_TARGET.h, NAME_TARGET.c and its headers, and NAME.json into `set`, which the
- * caller commits. False after errors. */
+/* Selects kernels and plans until a plan fits; `result` gets its numbers, the module its order and
+ * its tiled regions. Prints nothing. options and result must outlive the plan. NULL after errors. */
+struct planned_code *codegen_plan(struct module *module, const struct codegen_options *options,
+                                  struct codegen_result *result);
+
+/* Prints a plan, once: NAME.h, NAME.c, NAME_weights.c (where there are weights outside), for every
+ * target that runs regions NAME_TARGET.h, NAME_TARGET.c and its headers, and NAME.json into `set`,
+ * which the caller commits. False after errors. */
+bool codegen_print(struct planned_code *code, struct output_set *set);
+void codegen_free(struct planned_code *code); /* NULL is fine */
+
+/* The numbers of a plan, which is not printed. False after errors. */
+bool codegen_sizes(struct module *module, const struct codegen_options *options,
+                   struct codegen_result *result);
+
+/* Plans and prints. False after errors. */
 bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
                struct codegen_result *result);
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "codegen_c/machine/machine.h"
-#include "partition/json_read.h"
+#include "base/json/read.h"
 
 static const char folder[] = "boards/";
 

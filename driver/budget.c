@@ -68,7 +68,7 @@ static struct need find_need(const struct codegen_options *options,
                              const struct codegen_result *result)
 {
     const struct codegen_measured *measured = options->measured;
-    struct need need = { result->arena_bytes, result->weight_bytes };
+    struct need need = { result->arena_bytes + result->state_bytes, result->weight_bytes };
 
     if (measured) {
         need.ram += measured->stack + (size_t)(measured->data + measured->bss);
@@ -117,7 +117,6 @@ static bool try_module(struct driver_state *trial, const struct codegen_options 
                        struct module *module, struct codegen_result *result)
 {
     struct codegen_options own = *options;
-    struct output_set set = { .ctx = trial->ctx };
     struct calibration_source stand_in;
     struct precision_request *precision = trial->precision;
 
@@ -128,14 +127,13 @@ static bool try_module(struct driver_state *trial, const struct codegen_options 
     }
     if (!run_passes(trial, module))
         return false;
-    own.plan_only = true;
     own.winograd = trial->winograd;
     if (own.n_pools == 0 && trial->n_pools > 0) { /* each has its own limit */
         own.n_pools = trial->n_pools;
         own.pools = trial->pools;
         own.ram = own.ram_bytes = 0;
     }
-    return codegen_c(module, &own, &set, result);
+    return codegen_sizes(module, &own, result);
 }
 
 /* What it would need with the change; false where the model does not take it. */
@@ -157,7 +155,10 @@ static bool try_change(struct driver_state *driver, const struct codegen_options
     trial.events = NULL;
     trial.validation = NULL;
     trial.offload.partition = NULL;
+    trial.code = NULL;
     ok = prepare_precision(&trial) && (change->option != OPTION_POOL || prepare_pools(&trial));
+    if (ok)
+        trial.precision->options.data_free = false; /* sizes do not depend on the estimate */
     if (change->option == OPTION_WINOGRAD)
         trial.winograd = WINOGRAD_OFF;
     ok = ok && (module = load_model(&trial)) != NULL;
@@ -254,6 +255,9 @@ static void note_peak(struct driver_state *driver, const struct codegen_options 
                    "%d layers are tiled depth-first already, to the smallest size found; without "
                    "tiling the arena takes %zu\n",
                    result->n_striped, result->arena_whole_bytes);
+    if (result->state_bytes)
+        str_printf(&text, "what the network keeps from run to run takes %zu of it\n",
+                   result->state_bytes);
     if (options->measured && options->measured->has_stack)
         str_printf(&text, "the stack takes %zu of it\n", options->measured->stack);
     if (options->io_in_arena)
@@ -297,12 +301,7 @@ static bool judge(struct driver_state *driver)
     return false;
 }
 
-/* Before any file is begun: the plan alone. */
 bool stage_budget(struct driver_state *driver)
 {
-    struct codegen_options plan = driver->codegen;
-
-    plan.plan_only = true;
-    return codegen_c(driver->module, &plan, driver->outputs, &driver->result) &&
-           (judge(driver) || has_option(&driver->args, OPTION_FORCE));
+    return judge(driver) || has_option(&driver->args, OPTION_FORCE);
 }

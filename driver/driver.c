@@ -29,18 +29,21 @@ static const struct {
     const char *name;
     bool (*run)(struct driver_state *driver);          /* on driver->module; false after an error */
     bool (*wanted)(const struct driver_state *driver); /* NULL: always */
+    const char *doing;
 } stages[STAGE_COUNT] = {
-    [STAGE_LOAD] = { "load", stage_load, NULL },
-    [STAGE_DESCRIBE] = { "describe", stage_describe, emits_code },
-    [STAGE_SIMPLIFY] = { "simplify", stage_simplify, NULL },
-    [STAGE_QUANTIZE] = { "quantize", stage_quantize, precision_wanted },
-    [STAGE_PARTITION] = { "partition", stage_partition, offload_wanted },
-    [STAGE_LAYOUT] = { "layout", stage_layout, NULL },
-    [STAGE_FUSE] = { "fuse", stage_fuse, NULL },
-    [STAGE_MEASURE] = { "measure", stage_measure, measures },
-    [STAGE_BUDGET] = { "budget", stage_budget, has_budget },
-    [STAGE_GRAPH] = { "graph", stage_graph, emits_graph },
-    [STAGE_CODE] = { "code", stage_code, emits_code },
+    [STAGE_LOAD] = { "load", stage_load, NULL, "reading the model" },
+    [STAGE_DESCRIBE] = { "describe", stage_describe, emits_code, "describing the model" },
+    [STAGE_SIMPLIFY] = { "simplify", stage_simplify, NULL, "simplifying the graph" },
+    [STAGE_QUANTIZE] = { "quantize", stage_quantize, precision_wanted, "quantising" },
+    [STAGE_PARTITION] = { "partition", stage_partition, offload_wanted, "choosing backends" },
+    [STAGE_LAYOUT] = { "layout", stage_layout, NULL, "choosing layouts" },
+    [STAGE_FUSE] = { "fuse", stage_fuse, NULL, "fusing operators" },
+    [STAGE_GRAPH] = { "graph", stage_graph, emits_graph, "writing the graph" },
+    [STAGE_MEASURE] = { "measure", stage_measure, measures, "measuring the code" },
+    [STAGE_PLAN] = { "plan", stage_plan, emits_code,
+                     "planning code and memory" }, /* and select: codegen_c/plan/plan_once.c */
+    [STAGE_BUDGET] = { "budget", stage_budget, has_budget, "judging the budget" },
+    [STAGE_PRINT] = { "print", stage_print, emits_code, "writing the C" },
 };
 
 const char *stage_name(enum driver_stage stage)
@@ -48,10 +51,13 @@ const char *stage_name(enum driver_stage stage)
     return stages[stage].name;
 }
 
-static void end_passes(struct driver_state *driver)
+/* What lives from stage to stage beside the module. */
+static void drop_unfinished(struct driver_state *driver)
 {
     validation_free(driver->validation);
     driver->validation = NULL;
+    codegen_free(driver->code);
+    driver->code = NULL;
 }
 
 bool driver_run(struct driver_state *driver, enum driver_stage last)
@@ -59,10 +65,12 @@ bool driver_run(struct driver_state *driver, enum driver_stage last)
     bool ok = true;
 
     for (; ok && driver->next <= last; driver->next++)
-        if (!stages[driver->next].wanted || stages[driver->next].wanted(driver))
+        if (!stages[driver->next].wanted || stages[driver->next].wanted(driver)) {
+            driver_begins(driver, stages[driver->next].doing);
             ok = stages[driver->next].run(driver);
+        }
     if (!ok)
-        end_passes(driver);
+        drop_unfinished(driver);
     return ok;
 }
 
@@ -99,7 +107,7 @@ void driver_take(struct driver_state *driver, struct module *module)
 
 void driver_free(struct driver_state *driver)
 {
-    end_passes(driver);
+    drop_unfinished(driver);
     partition_free(driver->offload.partition);
     driver->offload.partition = NULL;
     bulk_release(&driver->bulk);
@@ -128,4 +136,10 @@ void driver_progress(const struct driver_state *driver, const char *what, int64_
 {
     if (driver->events && driver->events->progress)
         driver->events->progress(driver->events->user, what, done, n);
+}
+
+void driver_begins(const struct driver_state *driver, const char *what)
+{
+    if (driver->events && driver->events->begin)
+        driver->events->begin(driver->events->user, what);
 }

@@ -22,10 +22,11 @@ enum driver_stage {
     STAGE_PARTITION,
     STAGE_LAYOUT,
     STAGE_FUSE,
-    STAGE_MEASURE,
-    STAGE_BUDGET,
     STAGE_GRAPH,
-    STAGE_CODE,
+    STAGE_MEASURE,
+    STAGE_PLAN,
+    STAGE_BUDGET,
+    STAGE_PRINT,
     STAGE_COUNT
 };
 
@@ -33,8 +34,10 @@ enum driver_stage {
 struct driver_events {
     void (*note)(void *user, const char *text); /* information, without a final newline */
     void (*say)(void *user, const char *text);  /* finished steps, as lines */
-    /* `done` of n steps are finished; n = 0 ends the progress display. */
+    /* `done` of n steps are finished; done = 0 begins a display, n = 0 ends it. */
     void (*progress)(void *user, const char *what, int64_t done, int64_t n);
+    /* A step of unknown length begins, such as "building the C": a string literal. */
+    void (*begin)(void *user, const char *what);
     void *user;
 };
 
@@ -76,6 +79,7 @@ struct driver_state {
     struct offload offload;
     const struct machine *machine; /* --target */
     enum winograd winograd;        /* --winograd */
+    bool share;                    /* --optimize balanced, size */
     bool optimize_size;            /* --optimize size */
     bool keep_zeros;               /* --skip-zeros off */
     const struct choices *choices; /* --tune-log; NULL without it */
@@ -90,6 +94,9 @@ struct driver_state {
     struct emit emit;
     struct budget budget;
 
+    struct import_obstacles
+        *obstacles; /* inspect --preflight (frontend/onnx/import.h); else NULL */
+
     /* The compilation. */
     struct module *module;         /* NULL = not loaded yet; freed by the caller */
     bool is_json_graph;            /* the loaded model is a JSON graph */
@@ -97,9 +104,10 @@ struct driver_state {
     double check_limit;            /* work above which passes are validated only on request; 0:
                                       default */
     struct validation *validation; /* of passes; NULL = off */
-    struct output_set *outputs;    /* output files; committed by the set's owner */
+    struct output_set *outputs;    /* output files; committed by the set's owner, the caller */
     struct codegen_options codegen;
     struct codegen_result result;
+    struct planned_code *code; /* after plan, until print or driver_free; needs the module */
 };
 
 /* --- running stages --------------------------------------------------------------------------- */
@@ -124,6 +132,9 @@ void driver_give(struct driver_state *driver, enum option_id option, const char 
 /* Evaluates all options of `compile`. False after errors, all of which are reported. */
 bool driver_prepare(struct driver_state *driver);
 
+/* Name of a compilation without --name: "../kws v2.onnx" -> "kws_v2". */
+const char *default_name(struct ctx *ctx, const char *path);
+
 /* Uses a module of the caller, who frees it, in place of the first two stages. */
 void driver_take(struct driver_state *driver, struct module *module);
 
@@ -137,6 +148,10 @@ void driver_free(struct driver_state *driver);
 /* Options of codegen_c that do not depend on the command; the rest is zero. */
 struct codegen_options driver_codegen_options(const struct driver_state *driver);
 
+/* Paths of the files of stage_graph: DIR/NAME.graph.json, and .bin if there are large constants.
+ * Their number. */
+int driver_graph_files(const struct driver_state *driver, const char *paths[2]);
+
 /* --- stages, in the order of driver.c --------------------------------------------------------- */
 
 bool stage_load(struct driver_state *driver);
@@ -146,16 +161,20 @@ bool stage_quantize(struct driver_state *driver);
 bool stage_partition(struct driver_state *driver);
 bool stage_layout(struct driver_state *driver);
 bool stage_fuse(struct driver_state *driver);
-bool stage_measure(struct driver_state *driver);
-bool stage_budget(struct driver_state *driver);
 bool stage_graph(struct driver_state *driver);
-bool stage_code(struct driver_state *driver);
+bool stage_measure(struct driver_state *driver);
+bool stage_plan(struct driver_state *driver);
+bool stage_budget(struct driver_state *driver);
+bool stage_print(struct driver_state *driver);
 
 /* --- load.c, rounding.c ----------------------------------------------------------------------- */
 
 /* Imports the model operand, with --shape and --external-data-dir. NULL after errors. The caller
  * frees it. */
 struct module *load_model(struct driver_state *driver);
+
+/* --state: adds the module's states. False after an error. */
+bool bind_states(struct driver_state *driver, struct module *module);
 
 /* Sets module->rounds_as_onnx from --rounding, or by default. False after a usage error. */
 bool choose_rounding(struct driver_state *driver, struct module *module);
@@ -241,6 +260,12 @@ bool load_inputs(struct driver_state *driver, const struct function *fn, struct 
 /* Next random number in [0, 1); the sequence is identical on every machine. */
 double input_unit(uint64_t *state);
 
+/* The parameter of this name of n bytes; -1 = there is none. */
+int driver_param_index(const struct function *fn, const char *name, size_t n);
+
+/* "'x' (1,2) f32, 'h' (1,4) f32", for messages; in ctx->perm. */
+const char *driver_param_list(struct ctx *ctx, const struct function *fn);
+
 /* Converts f32 inputs to the quantised types that --quantized-io gave the parameters; bytes count
  * as FP8 bit patterns. False after an error for any other type. */
 bool fit_inputs(struct driver_state *driver, const struct function *fn, struct tensor *inputs);
@@ -251,5 +276,6 @@ void driver_note(const struct driver_state *driver, const char *text);
 void driver_say(const struct driver_state *driver, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void driver_progress(const struct driver_state *driver, const char *what, int64_t done, int64_t n);
+void driver_begins(const struct driver_state *driver, const char *what); /* `what` is a literal */
 
 #endif

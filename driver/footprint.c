@@ -81,6 +81,33 @@ static void add_machine_stack(const struct footprint *f, struct codegen_measured
         measured->stack += RED_ZONE;
 }
 
+/* Bytes that a frame loses where a function keeps whole vectors on the stack and aligns it to them:
+ * gcc states the frame behind that. The ABI aligns to 16. */
+static size_t frame_realignment(struct footprint *f)
+{
+    struct ctx *ctx = f->driver->ctx;
+    const struct diags saved = diag_save(ctx);
+    struct mapping macros;
+    size_t bytes = 0;
+
+    for (int i = 0; i < f->code.n_files && f->size.machine == OBJECT_X86_64; i++) {
+        const char *source = f->code.files[i], *path, *text;
+
+        if (!str_ends(source, ".c"))
+            continue;
+        path = beside(f, source, ".macros");
+        beside(f, source, ".macros.log");
+        if (compile(f, source, path, "-std=c99 -E -dM") && file_map(ctx, path, &macros)) {
+            text = arena_strndup(&ctx->perm, (const char *)macros.data, macros.size);
+            bytes = strstr(text, "__AVX512F__") ? 64 - 16 : strstr(text, "__AVX__") ? 32 - 16 : 0;
+            file_unmap(&macros);
+        }
+        break;
+    }
+    diag_restore(ctx, saved);
+    return bytes;
+}
+
 static void find_stack(struct footprint *f, const char *entry, struct codegen_measured *measured)
 {
     struct ctx *ctx = f->driver->ctx;
@@ -90,7 +117,8 @@ static void find_stack(struct footprint *f, const char *entry, struct codegen_me
 
     if (f->n_graphs == count_sources(&f->code)) {
         saved = diag_save(ctx);
-        measured->has_stack = stack_usage_read(ctx, f->graphs, f->n_graphs, entry, &stack);
+        measured->has_stack =
+            stack_usage_read(ctx, f->graphs, f->n_graphs, entry, frame_realignment(f), &stack);
         if (!measured->has_stack)
             why = ctx->diags.latest->message;
         diag_restore(ctx, saved);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "frontend/tflite/import.h"
 #include "relay_ir/json.h"
 
 /* --- in --------------------------------------------------------------------------------------- */
@@ -17,56 +18,66 @@ static bool begins_as_json(const struct mapping *file)
     return i < file->size && file->data[i] == '{';
 }
 
-/* All shapes and payloads of a JSON graph are known. */
-static bool check_options(struct driver_state *driver)
+/* All shapes and payloads of other formats are known. */
+static bool check_options(struct driver_state *driver, const char *what)
 {
     static const struct {
         enum option_id id;
         const char *name, *help;
     } senseless[] = {
-        { OPTION_SHAPE, "--shape", "a JSON graph has fixed shapes" },
-        { OPTION_FREEZE, "--freeze", "use it on the ONNX model" },
-        { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data file is next to it" },
+        { OPTION_SHAPE, "--shape", "its shapes are fixed" },
+        { OPTION_FREEZE, "--freeze", "its inputs are read at run time" },
+        { OPTION_CUT_AT, "--cut", "its outputs are those in the file" },
+        { OPTION_CUSTOM_OP, "--custom-op", "its operators are those in the file" },
+        { OPTION_EXTRACT, "--extract", "its inputs and outputs are those in the file" },
+        { OPTION_EXTERNAL_DATA_DIR, "--external-data-dir", "its data are in it, or next to it" },
     };
     bool ok = true;
 
     for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++)
         if (has_option(&driver->args, senseless[i].id)) {
-            ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                            "%s is for ONNX models, and this is a JSON graph", senseless[i].name);
+            ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "%s is for ONNX models, and this is %s",
+                            senseless[i].name, what);
             diag_help(driver->ctx, "leave it out: %s", senseless[i].help);
         }
     return ok;
 }
 
-/* A pipe can be read only once, so what it is is seen from its bytes. */
-static struct module *read_standard_input(struct driver_state *driver,
-                                          const struct import_options *options)
+static struct module *read_tflite(struct driver_state *driver, struct mapping *file)
+{
+    if (check_options(driver, "a TensorFlow Lite model"))
+        return tflite_import_mapping(driver->ctx, file);
+    file_unmap(file);
+    return NULL;
+}
+
+/* What a file is, its bytes tell: a pipe can be read only once, and has no name. */
+static struct module *read_mapped(struct driver_state *driver, struct mapping *file,
+                                  const char *path, const struct import_options *options)
 {
     struct module *module = NULL;
-    struct mapping file;
 
-    if (!file_map(driver->ctx, "-", &file))
-        return NULL;
-    if (!begins_as_json(&file))
-        return onnx_import_mapping(driver->ctx, &file, ".", options);
+    if (tflite_is_model(file->data, file->size))
+        return read_tflite(driver, file);
+    if (strcmp(path, "-") != 0 || !begins_as_json(file))
+        return onnx_import_mapped(driver->ctx, file, path, options);
     driver->is_json_graph = true;
-    if (check_options(driver))
-        module = module_read_json_bytes(driver->ctx, (const char *)file.data, file.size, ".");
-    file_unmap(&file);
+    if (check_options(driver, "a JSON graph"))
+        module = module_read_json_bytes(driver->ctx, (const char *)file->data, file->size, ".");
+    file_unmap(file);
     return module;
 }
 
 struct module *read_model(struct driver_state *driver, const struct import_options *options)
 {
     const char *path = driver->args.operands[0];
+    struct mapping file;
 
-    if (strcmp(path, "-") == 0)
-        return read_standard_input(driver, options);
     if (!str_ends(path, ".json"))
-        return onnx_import(driver->ctx, path, options);
+        return file_map(driver->ctx, path, &file) ? read_mapped(driver, &file, path, options)
+                                                  : NULL;
     driver->is_json_graph = true;
-    return check_options(driver) ? module_read_json(driver->ctx, path) : NULL;
+    return check_options(driver, "a JSON graph") ? module_read_json(driver->ctx, path) : NULL;
 }
 
 bool check_graph_regions(struct driver_state *driver, struct module *module)
@@ -102,10 +113,17 @@ bool prepare_emit(struct driver_state *driver)
                       str_safe(&driver->ctx->perm, text, 80));
 }
 
-const char *graph_path(const struct driver_state *driver, const char *suffix)
+static const char *graph_path(const struct driver_state *driver, const char *suffix)
 {
     return arena_printf(&driver->ctx->perm, "%s/%s.graph.%s", driver->codegen.dir,
                         driver->codegen.name, suffix);
+}
+
+int driver_graph_files(const struct driver_state *driver, const char *paths[2])
+{
+    paths[0] = graph_path(driver, "json");
+    paths[1] = graph_path(driver, "bin");
+    return module_json_has_data(driver->module) ? 2 : 1;
 }
 
 bool stage_graph(struct driver_state *driver)

@@ -16,7 +16,4 @@ bool check_graph_regions(struct driver_state *driver, struct module *module);
 /* Fills driver->emit from --emit. False after an error. */
 bool prepare_emit(struct driver_state *driver);
 
-/* DIR/NAME.graph.SUFFIX: output of stage_graph; "json", or "bin" for large constants. */
-const char *graph_path(const struct driver_state *driver, const char *suffix);
-
 #endif

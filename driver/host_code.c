@@ -227,7 +227,11 @@ static struct adapter_memory memory_of(struct driver_state *driver, const struct
     size_t *in_at = arena_array(&driver->ctx->perm, size_t, main->n_params);
     size_t *out_at = arena_array(&driver->ctx->perm, size_t, main->ret->n_inputs);
     size_t *bytes = arena_array(&driver->ctx->perm, size_t, driver->n_pools);
-    struct adapter_memory memory = { .pool_room = bytes, .n_regions = code->result.n_regions };
+    struct adapter_memory memory = { .pool_room = bytes,
+                                     .n_regions = code->result.n_regions,
+                                     .state_place = code->result.state_place,
+                                     .state_bytes = code->result.state_bytes,
+                                     .state_at = code->result.state_at };
 
     for (int p = 0; p < driver->n_pools; p++)
         if (driver->pools[p].takes != POOL_OF_CONSTANTS)
@@ -267,6 +271,7 @@ bool host_code_build(struct driver_state *driver, struct module *module, bool st
     options.warn = is_users(driver, &out->result);
     options.regions = name_regions(driver, &out->result);
     options.n_regions = out->result.n_regions;
+    driver_begins(driver, "building the C");
     out->generated = generated_build(driver->ctx, module->main, &options);
     if (!out->generated)
         host_code_explain(driver, module, out);

@@ -6,8 +6,9 @@
 #include "driver/driver.h"
 #include "frontend/tensors/tensor_file.h"
 #include "relay_ir/interpret.h"
+#include "relay_ir/state.h"
 
-static int param_index(const struct function *fn, const char *name, size_t n)
+int driver_param_index(const struct function *fn, const char *name, size_t n)
 {
     for (int i = 0; i < fn->n_params; i++)
         if (strlen(fn->params[i]->name) == n && memcmp(fn->params[i]->name, name, n) == 0)
@@ -15,7 +16,7 @@ static int param_index(const struct function *fn, const char *name, size_t n)
     return -1;
 }
 
-static const char *list_params(struct ctx *ctx, const struct function *fn)
+const char *driver_param_list(struct ctx *ctx, const struct function *fn)
 {
     struct str text = { .arena = &ctx->perm };
 
@@ -73,7 +74,7 @@ static bool take(struct loading *loading, int index, const struct tensor *tensor
     }
     diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "%s is not an input of the model",
                str_safe(&ctx->perm, path, 400));
-    diag_help(ctx, "its inputs are %s", list_params(ctx, loading->fn));
+    diag_help(ctx, "its inputs are %s", driver_param_list(ctx, loading->fn));
     return false;
 }
 
@@ -83,7 +84,7 @@ static bool load_file(struct loading *loading, const char *text)
 {
     struct driver_state *driver = loading->driver;
     const char *equals = strchr(text, '=');
-    const int named = equals ? param_index(loading->fn, text, (size_t)(equals - text)) : -1;
+    const int named = equals ? driver_param_index(loading->fn, text, (size_t)(equals - text)) : -1;
     const char *path = named >= 0 ? equals + 1 : text;
     struct named_tensors tensors;
     bool ok = true;
@@ -91,12 +92,12 @@ static bool load_file(struct loading *loading, const char *text)
     if (!tensor_file_read(driver->ctx, path, &driver->bulk, &tensors)) {
         if (path == text && equals)
             diag_help(driver->ctx, "NAME=FILE needs the name of an input; they are %s",
-                      list_params(driver->ctx, loading->fn));
+                      driver_param_list(driver->ctx, loading->fn));
         return false;
     }
     for (int i = 0; i < tensors.n; i++) {
         const struct named_tensor *t = &tensors.at[i];
-        const int by_name = param_index(loading->fn, t->name, strlen(t->name));
+        const int by_name = driver_param_index(loading->fn, t->name, strlen(t->name));
 
         if (tensors.n > 1)
             ok &= take(loading, by_name, &t->tensor,
@@ -138,8 +139,14 @@ bool load_inputs(struct driver_state *driver, const struct function *fn, struct 
         ok &= load_file(&loading, files->at[i]);
     state = (uint64_t)seed;
     for (int i = 0; i < fn->n_params && ok; i++) {
+        const struct state *kept = state_of_param(fn->module, i);
+
         if (loading.inputs[i].data)
             continue;
+        if (kept) {
+            loading.inputs[i] = state_initial_tensor(fn->module, kept, &driver->bulk);
+            continue;
+        }
         if (files->n)
             ok = diag_error(driver->ctx, DIAG_INPUT_MISMATCH, NULL, "no --input for '%s' %s",
                             str_safe(&driver->ctx->perm, fn->params[i]->name, 200),

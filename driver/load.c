@@ -7,6 +7,8 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "driver/graph_json.h"
+#include "driver/custom.h"
+#include "driver/part.h"
 #include "frontend/onnx/import.h"
 
 /* "data=1,3,224,224": the last '=' divides, because names may hold one. */
@@ -120,12 +122,13 @@ struct module *load_model(struct driver_state *driver)
     struct shape_binding *shapes = arena_array(&ctx->perm, struct shape_binding, given->n);
     const struct option_values *fixed = &driver->args.options[OPTION_FREEZE];
     struct frozen_input *frozen = arena_array(&ctx->perm, struct frozen_input, fixed->n);
-    const struct import_options options = {
+    struct import_options options = {
         .n_shapes = given->n,
         .shapes = shapes,
         .n_frozen = fixed->n,
         .frozen = frozen,
         .external_data_dir = option_text(&driver->args, OPTION_EXTERNAL_DATA_DIR, NULL),
+        .obstacles = driver->obstacles,
     };
     struct map shaped = { .arena = &ctx->perm }, frozen_names = shaped;
     struct module *module;
@@ -137,11 +140,12 @@ struct module *load_model(struct driver_state *driver)
     for (int i = 0; i < fixed->n; i++)
         ok &= parse_frozen(ctx, fixed->at[i], &frozen[i]) &&
               is_new(ctx, "freeze", frozen[i].name, &frozen_names);
-    if (!ok)
+    ok = read_custom(driver, &options) && ok;
+    if (!read_part(driver, &options) || !ok)
         return NULL;
     ctx->diags.input_name = driver->args.operands[0];
     module = read_model(driver, &options);
-    if (module && !choose_rounding(driver, module)) {
+    if (module && (!bind_states(driver, module) || !choose_rounding(driver, module))) {
         module_free(module);
         return NULL;
     }

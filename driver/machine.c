@@ -10,17 +10,25 @@
 bool prepare_machine(struct driver_state *driver)
 {
     static const char *const sizes[] = { "auto", "off", "f2", "f4", NULL };
-    static const char *const aims[] = { "speed", "size", NULL }, *const when[] = { "on", "off",
-                                                                                   NULL };
-    int winograd = WINOGRAD_AUTO, aim = 0, keeps = 0;
+    static const char *const aims[] = { "speed", "balanced", "size", NULL }, *const when[] = {
+        "on", "off", NULL
+    };
+    enum { SPEED, BALANCED, SIZE };
+    int winograd = WINOGRAD_AUTO, aim = SPEED, keeps = 0;
     long long parts = 0;
     bool ok =
         option_word(driver->ctx, &driver->args, OPTION_WINOGRAD, sizes, WINOGRAD_AUTO, &winograd);
 
-    ok = option_word(driver->ctx, &driver->args, OPTION_OPTIMIZE, aims, 0, &aim) && ok;
-    driver->optimize_size = aim == 1;
-    ok = option_word(driver->ctx, &driver->args, OPTION_SKIP_ZEROS, when, aim, &keeps) &&
-         ok; /* size: off */
+    driver->machine = machine_find(
+        driver->ctx, option_text(&driver->args, OPTION_TARGET,
+                                 driver->board ? driver->board->machine->name : "generic"));
+    if (driver->machine && machine_is_microcontroller(driver->machine))
+        aim = BALANCED;
+    ok = option_word(driver->ctx, &driver->args, OPTION_OPTIMIZE, aims, aim, &aim) && ok;
+    driver->share = aim != SPEED;
+    driver->optimize_size = aim == SIZE;
+    ok =
+        option_word(driver->ctx, &driver->args, OPTION_SKIP_ZEROS, when, aim == SIZE, &keeps) && ok;
     driver->keep_zeros = keeps == 1;
     ok = option_integer(driver->ctx, &driver->args, OPTION_PARALLEL, 0, &parts) && ok;
     if (parts > MAX_PARTS || (parts < 2 && has_option(&driver->args, OPTION_PARALLEL)))
@@ -32,9 +40,6 @@ bool prepare_machine(struct driver_state *driver)
 
     driver->deterministic = has_option(&driver->args, OPTION_DETERMINISTIC);
     driver->io_in_arena = has_option(&driver->args, OPTION_IO_IN_ARENA);
-    driver->machine = machine_find(
-        driver->ctx, option_text(&driver->args, OPTION_TARGET,
-                                 driver->board ? driver->board->machine->name : "generic"));
     /* Four times the weights and a larger arena are no usual choice for C that may go anywhere, or
      * that is to be small. */
     if ((driver->machine == &machines[0] || driver->optimize_size) &&

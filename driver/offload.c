@@ -64,6 +64,8 @@ const char *offload_options(const struct driver_state *driver, bool with_dirs)
         { OPTION_CALIB, FILE_NAME },
         { OPTION_DATA, FILE_NAME },
         { OPTION_PREPROCESS, FILE_NAME },
+        { OPTION_SAMPLES, PLAIN },
+        { OPTION_SPLIT, FILE_NAME },
         { OPTION_LIMIT, PLAIN },
         { OPTION_SCALE, PLAIN },
         { OPTION_SCALE_WEIGHTS, PLAIN },

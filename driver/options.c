@@ -21,6 +21,54 @@ const struct option_row option_rows[OPTION_COUNT] = {
 #undef OPTION
 };
 
+static const struct {
+    enum option_id first;
+    const char *title;
+} groups[] = {
+#define OPTION(symbol, name, letter, argument, commands, reader, help)
+#define GROUP(symbol, title) { OPTION_##symbol, title },
+#include "driver/options.def"
+#undef OPTION
+};
+
+static const struct {
+    enum option_id option;
+    int commands;
+    const char *help;
+} option_words[] = {
+#define WORDS(symbol, commands, help) { OPTION_##symbol, commands, help },
+#include "driver/option_words.def"
+#undef WORDS
+};
+
+const char *option_group(enum option_id option)
+{
+    const char *title = "";
+
+    for (size_t i = 0; i < sizeof groups / sizeof *groups && groups[i].first <= option; i++)
+        title = groups[i].title;
+    return title;
+}
+
+const char *option_help(enum option_id option, enum command command)
+{
+    for (size_t i = 0; i < sizeof option_words / sizeof *option_words; i++)
+        if (option_words[i].option == option && (option_words[i].commands & (1 << command)))
+            return option_words[i].help;
+    return option_rows[option].help;
+}
+
+static const char *const choices[OPTION_COUNT] = {
+#define CHOICES(symbol, words) [OPTION_##symbol] = words,
+#include "driver/option_choices.def"
+#undef CHOICES
+};
+
+const char *option_choices(enum option_id option)
+{
+    return choices[option];
+}
+
 const struct option_alias option_aliases[ALIAS_COUNT] = {
 #define ALIAS(symbol, name) { name, OPTION_##symbol },
 #include "driver/aliases.def"

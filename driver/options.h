@@ -27,8 +27,9 @@ enum {
 #define COMMAND(symbol, name, operands, least, most, summary) C_##symbol = 1 << COMMAND_##symbol,
 #include "driver/commands.def"
 #undef COMMAND
-    C_MODEL = C_BENCH | C_COMPARE | C_COMPILE | C_EVAL | C_INSPECT | C_RUN | C_TARGETS | C_TUNE |
-              C_VERIFY,
+    C_ANALYSES = C_ANALYZE | C_DIFF | C_REPORT, /* they compile if they are given a model */
+    C_MODEL = C_ANALYSES | C_BENCH | C_COMPARE | C_COMPILE | C_EVAL | C_INSPECT | C_RUN |
+              C_TARGETS | C_TUNE | C_VERIFY,
     C_ANY = (1 << COMMAND_COUNT) - 1
 };
 
@@ -47,11 +48,19 @@ struct option_row {
     const char *argument; /* as in --help; NULL: a flag */
     int commands;         /* C_... */
     enum option_reader reader;
-    const char *help;
+    const char *help; /* but see option_help */
 };
 
 extern const struct command_row command_rows[COMMAND_COUNT];
 extern const struct option_row option_rows[OPTION_COUNT];
+
+const char *option_group(enum option_id option); /* title in --help: "Memory" */
+
+/* What the option means to a command. */
+const char *option_help(enum option_id option, enum command command);
+
+/* Words that the option takes, separated by spaces (option_choices.def); NULL: it takes others. */
+const char *option_choices(enum option_id option);
 
 /* Former names of options (aliases.def): accepted, not listed. */
 enum {

@@ -1,4 +1,5 @@
 /* precision.c - what is stored small: the stage, and what others ask of it. */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -18,17 +19,35 @@ bool precision_keeps_recurrent(const struct driver_state *driver)
            !driver->precision->options.qtable;
 }
 
+/* The samples of --data, which several steps read, each all of them. */
+struct reading {
+    const struct driver_state *driver;
+    struct samples *samples;
+    int64_t n, n_read;
+    pthread_mutex_t lock; /* workers read side by side */
+};
+
 static bool load(void *user, struct ctx *ctx, struct bulk *bulk, int64_t index,
                  struct tensor *inputs)
 {
-    return samples_load(user, ctx, bulk, index, inputs);
+    struct reading *reading = user;
+
+    pthread_mutex_lock(&reading->lock);
+    if (reading->n_read % reading->n == 0)
+        driver_progress(reading->driver, "quantising", 0, reading->n);
+    reading->n_read++;
+    driver_progress(reading->driver,
+                    reading->n_read > reading->n ? "quantising, samples again" : "quantising",
+                    (reading->n_read - 1) % reading->n + 1, reading->n);
+    pthread_mutex_unlock(&reading->lock);
+    return samples_load(reading->samples, ctx, bulk, index, inputs);
 }
 
 void collect_for_precision(struct driver_state *driver, const struct module *module)
 {
     struct precision_request *r = driver->precision;
 
-    if (precision_wanted(driver) && r->options.bias == BIAS_DATA_FREE)
+    if (precision_wanted(driver) && (r->options.bias == BIAS_DATA_FREE || r->options.data_free))
         r->options.batch_norms = batch_norms_collect(driver->ctx, module);
 }
 
@@ -54,7 +73,8 @@ struct samples *open_samples(struct driver_state *driver, const struct function 
 {
     const struct precision_request *r = driver->precision;
     struct samples *samples =
-        r->data ? samples_open(driver->ctx, r->data, fn, r->has_how ? &r->how : NULL) : NULL;
+        r->data ? split_open(driver->ctx, &r->split, r->data, fn, r->has_how ? &r->how : NULL)
+                : NULL;
 
     if (!samples)
         return NULL;
@@ -95,6 +115,7 @@ bool stage_quantize(struct driver_state *driver)
     struct module *module = driver->module;
     struct precision_request *r = driver->precision;
     struct calibration_source source = { .load = load };
+    struct reading reading = { .driver = driver, .lock = PTHREAD_MUTEX_INITIALIZER };
     struct samples *samples;
     int n_small;
     bool ok;
@@ -104,14 +125,18 @@ bool stage_quantize(struct driver_state *driver)
     samples = open_samples(driver, module->main, &source.n);
     if (r->data && !samples)
         return false;
-    source.user = samples;
+    reading.samples = samples;
+    reading.n = source.n;
+    source.user = &reading;
     n_small = precision_count_quantized(module);
     r->options.samples = samples ? &source : r->stand_in;
     ok = quantize_with_log(driver, module, &pipeline);
+    driver_progress(driver, "quantising", 0, 0);
     r->done = ok;
     if (ok) {
         precision_check_kept(driver, r);
         precision_check_quantized(driver, r, n_small);
+        precision_check_loss(driver, r);
         r->numbers = precision_list_numbers(&driver->ctx->perm, module);
     }
     if (ok && !r->options.simulate_only)

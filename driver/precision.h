@@ -4,6 +4,7 @@
 #define DRIVER_PRECISION_H
 
 #include "driver/driver.h"
+#include "driver/split.h"
 #include "frontend/tensors/samples.h"
 #include "quantize/quantize.h"
 
@@ -16,6 +17,7 @@ struct precision_request {
     struct preprocessing how;
     bool has_how;
     long long limit;
+    struct split split; /* of data */
     struct quantize_report report;
     int n_floats, n_float_products; /* nodes left in floats although integers were requested */
     const char **float_names;       /* [n_floats], raw */
@@ -24,6 +26,23 @@ struct precision_request {
     const struct calibration_source *stand_in; /* without --data: generated numbers, for sizes only;
                                                   else NULL */
 };
+
+/* --- precision_options.c ---------------------------------------------------------------------- */
+
+/* Samples to quantise with: eval's --data is what it tests on. */
+enum option_id data_option(const struct driver_state *driver);
+
+/* --- data_free.c: without --data -------------------------------------------------------------- */
+
+/* True if what needs no data is done where there is none. */
+bool is_data_free(const struct driver_state *driver);
+
+/* True if formats and scales are chosen: nobody has named any. Backends take f8e4m3 by name, and
+ * integers sum it in fewer bits. */
+bool chooses_formats(const struct driver_state *driver);
+
+/* Warns if the estimated loss is above the floor. */
+void precision_check_loss(struct driver_state *driver, const struct precision_request *r);
 
 /* --- precision_report.c: warnings about the result -------------------------------------------- */
 

@@ -56,8 +56,7 @@ static bool check_format_named(struct driver_state *driver, const char *text)
     return false;
 }
 
-/* Samples to quantise with: eval's --data is what it tests on. */
-static enum option_id data_option(const struct driver_state *driver)
+enum option_id data_option(const struct driver_state *driver)
 {
     return driver->args.command == COMMAND_EVAL ? OPTION_CALIB_DATA : OPTION_DATA;
 }
@@ -65,6 +64,13 @@ static enum option_id data_option(const struct driver_state *driver)
 static enum option_id limit_option(const struct driver_state *driver)
 {
     return driver->args.command == COMMAND_EVAL ? OPTION_CALIB_LIMIT : OPTION_LIMIT;
+}
+
+/* Do samples choose scales and correct biases by default? Not for compare --calib: it describes compile --calib. */
+static bool data_decides(const struct driver_state *driver, const struct precision_request *r)
+{
+    return r->data &&
+           (driver->args.command != COMMAND_COMPARE || !has_option(&driver->args, OPTION_CALIB));
 }
 
 static bool parse_precision(struct driver_state *driver, struct precision_request *r)
@@ -95,7 +101,8 @@ static bool parse_precision(struct driver_state *driver, struct precision_reques
         p->data_scale = data;
         p->has_data_scale = true;
     } else {
-        r->options.choose_data_scale = r->data && driver->args.command != COMMAND_SEARCH;
+        r->options.choose_data_scale =
+            data_decides(driver, r) && driver->args.command != COMMAND_SEARCH;
     }
     if (has_weights)
         p->weight_scale = weights;
@@ -133,7 +140,10 @@ static bool parse_words(struct driver_state *driver, struct precision_request *r
     const char *loss = option_text(&driver->args, OPTION_LOSS, "mse");
     int bias, arithmetic, round;
     bool ok = option_word(driver->ctx, &driver->args, OPTION_BIAS_CORRECTION, biases,
-                          r->data ? BIAS_BY_DATA : BIAS_AS_IS, &bias);
+                          data_decides(driver, r) ? BIAS_BY_DATA
+                          : is_data_free(driver)  ? BIAS_DATA_FREE
+                                                  : BIAS_AS_IS,
+                          &bias);
 
     ok = option_word(driver->ctx, &driver->args, OPTION_ARITHMETIC, arithmetics, 0, &arithmetic) &&
          ok;
@@ -143,6 +153,8 @@ static bool parse_words(struct driver_state *driver, struct precision_request *r
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "--round %s needs --%s", rounds[round],
                         option_name(data_option(driver)));
     r->options.bias = (enum bias_correction)bias;
+    r->options.data_free = is_data_free(driver);
+    r->options.choose_formats = chooses_formats(driver);
     r->options.exact = arithmetic == 1;
     if (!loss_parse(loss, &r->options.loss))
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
@@ -191,6 +203,18 @@ static void check_names(struct driver_state *driver, const struct qtable *qtable
         simplify_floats(driver, module, false))
         qtable_check(driver->ctx, qtable, module->main);
     module_free(module);
+}
+
+/* Of eval, --samples is what it tests on: the same data calibrates with another part. */
+static bool parse_split(struct driver_state *driver, struct precision_request *r)
+{
+    const char *judged = option_text(&driver->args, OPTION_DATA, NULL);
+    const bool ok = split_parse(driver, &r->split);
+
+    if (driver->args.command == COMMAND_EVAL && r->split.part != SPLIT_ALL)
+        r->split.part =
+            r->data && judged && strcmp(r->data, judged) == 0 ? SPLIT_CALIBRATION : SPLIT_ALL;
+    return ok;
 }
 
 static bool read_files(struct driver_state *driver, struct precision_request *r)
@@ -246,10 +270,10 @@ static bool check_formats(struct driver_state *driver, const struct quantize_opt
 
     for (int i = 0; i < options->n_formats; i++) {
         const struct number_format *format = &options->formats[i];
-        const bool data = searches_data(p) && precision_takes(p, format, true);
+        const bool data = searches_data(p) && search_takes(p, format, true);
 
         n_data += data;
-        if (!data && (p->weight_scale.kind != SCALE_SEARCH || !precision_takes(p, format, false)))
+        if (!data && (p->weight_scale.kind != SCALE_SEARCH || !search_takes(p, format, false)))
             ok = diag_error(
                 driver->ctx, DIAG_USAGE, NULL,
                 "--formats: precision %s cannot compute with %s of %s", precision_name(p->mode),
@@ -282,7 +306,9 @@ static bool has_integers(struct driver_state *driver, const char *where,
         (minifloat_bits(codec) == 8 && exact_greatest(codec) > 0))
         return true;
     return diag_error(driver->ctx, DIAG_USAGE, NULL,
-                      minifloat_bits(codec) == 8
+                      codec->sign == MINIFLOAT_UNSIGNED
+                          ? "%s: %s has no --arithmetic integer: it has no sign"
+                      : minifloat_bits(codec) == 8
                           ? "%s: %s has no --arithmetic integer: its range is so large that a "
                             "product needs more than 64 bits"
                           : "%s: %s has no --arithmetic integer: it needs an 8-bit format",
@@ -314,9 +340,10 @@ static bool check_exact_formats(struct driver_state *driver, const struct quanti
                  has_integers(driver, where, &row->precision.weights) && ok;
     }
     if (!ok)
-        diag_help(driver->ctx,
-                  "f8e4m3, f8e3m4, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do "
-                  "without --arithmetic integer");
+        diag_help(
+            driver->ctx,
+            "f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do "
+            "without --arithmetic integer");
     return ok;
 }
 
@@ -358,12 +385,15 @@ static bool check_companions(struct driver_state *driver, const struct precision
         ok = says_nothing(driver, OPTION_PREPROCESS, "--data");
     if (!r->data && has_option(&driver->args, limit_option(driver)))
         ok = says_nothing(driver, limit_option(driver), is_eval ? "--calib-data" : "--data");
+    if (!r->data && !is_eval && has_option(&driver->args, OPTION_SAMPLES))
+        ok = says_nothing(driver, OPTION_SAMPLES, "--data");
     if (quantize_wanted(&r->options))
         return check_precision(driver, r) && ok;
     for (size_t i = 0; i < sizeof companions / sizeof *companions; i++)
         if (has_option(&driver->args, companions[i]))
             ok = says_nothing(driver, companions[i], "--precision or --qtable");
-    if (!is_eval && has_option(&driver->args, OPTION_DATA))
+    if (!is_eval && driver->args.command != COMMAND_VERIFY &&
+        has_option(&driver->args, OPTION_DATA))
         ok = says_nothing(driver, OPTION_DATA, "--precision or --qtable");
     return ok;
 }
@@ -384,6 +414,7 @@ bool prepare_precision(struct driver_state *driver)
     ok = parse_formats(driver, &r->options) && ok;
     ok = parse_words(driver, r) && ok;
     ok = parse_numbers(driver, r) && ok;
+    ok = parse_split(driver, r) && ok;
     ok = read_files(driver, r) && ok;
     ok = ok && check_companions(driver, r);
     if (r->has_broken_qtable)

@@ -3,7 +3,7 @@
  * default  onnx, whose results are ONNX Runtime's, where it costs nothing: the processor has an
  *          FPU, and nothing of the model but sums, products and averages would be computed in
  *          floats that fixed point computes in integers; else, and where integers are asked for,
- *          fixed */
+ *          fixed. A TensorFlow Lite file is computed as its runtime does, unless --rounding is given */
 #include "driver/driver.h"
 #include "codegen_c/machine/machine.h"
 #include "driver/driver.h"
@@ -73,11 +73,14 @@ static bool asks_for_integers(const struct driver_state *driver)
 bool choose_rounding(struct driver_state *driver, struct module *module)
 {
     static const char *const words[] = { "fixed", "onnx", NULL };
-    const bool onnx = !asks_for_integers(driver) && onnx_costs_nothing(driver, module);
+    const bool onnx = !module->rounds_as_written && !asks_for_integers(driver) &&
+                      onnx_costs_nothing(driver, module);
     int rounding;
 
     if (!option_word(driver->ctx, &driver->args, OPTION_ROUNDING, words, onnx, &rounding))
         return false;
     module->rounds_as_onnx = rounding == 1;
+    if (has_option(&driver->args, OPTION_ROUNDING))
+        module->rounds_as_written = false;
     return true;
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "eval/average_precision.h"
+#include "eval/mcnemar.h"
 #include "eval/rank.h"
 #include "eval/roc.h"
 
@@ -63,6 +64,16 @@ bool task_check(struct ctx *ctx, struct task *task, const struct function *fn)
 
 /* --- one sample ------------------------------------------------------------------------------- */
 
+/* The class that the result says. */
+static int class_of(const struct task *task, const struct tensor *result)
+{
+    if (!dtype_is_float(result->type.dtype))
+        return (int)tensor_int_at(result, 0);
+    if (type_elements(&result->type) == 1)
+        return isnan(tensor_at(result, 0)) ? -1 : tensor_at(result, 0) > task->cut;
+    return result_class(result);
+}
+
 static double squared_error(const struct tensor *result, const struct tensor *wanted)
 {
     const int64_t n = type_elements(&result->type);
@@ -81,12 +92,7 @@ static void see_class(const struct task *task, const struct tensor *result, int 
 {
     const int64_t n = type_elements(&result->type);
 
-    if (!dtype_is_float(result->type.dtype))
-        answer->class = (int)tensor_int_at(result, 0);
-    else if (n == 1)
-        answer->class = isnan(tensor_at(result, 0)) ? -1 : tensor_at(result, 0) > task->cut;
-    else
-        answer->class = result_class(result);
+    answer->class = class_of(task, result);
     if (n == 1)
         answer->rank = answer->class != label;
     else
@@ -115,6 +121,12 @@ bool answers_see(struct answers *answers, struct ctx *ctx, int64_t sample,
             return diag_error(ctx, DIAG_LABELS, NULL, "sample %lld has no class of the model's",
                               (long long)sample);
         see_class(task, &outputs[0], label, answer);
+    }
+    if (task->reference && answers->is_reference)
+        reference_record(task->reference, sample, class_of(task, &outputs[0]), outputs, n_outputs);
+    if (task->reference) {
+        answer->class = class_of(task, &outputs[0]);
+        answer->cos = reference_cos(task->reference, sample, outputs, n_outputs);
     }
     if (task->wanted[METRIC_MSE])
         answer->error = squared_error(&outputs[0], &inputs[0]);
@@ -153,6 +165,8 @@ bool answer_is_right(const struct answers *answers, int64_t sample, enum metric 
 {
     const struct answer *answer = &answers->at[sample];
 
+    if (metric == METRIC_AGREE)
+        return answer->class == reference_class(answers->task->reference, sample);
     return metric == METRIC_TOP5 ? answer->rank < TOP
                                  : answer->class == answers->task->truth->classes[sample];
 }
@@ -226,12 +240,14 @@ static struct matched *match(const struct answers *answers, enum metric metric, 
 /* What is added up for shares and mse. */
 static double sample_value(const struct answers *answers, int64_t i, enum metric metric)
 {
-    return metric == METRIC_MSE ? answers->at[i].error : answer_is_right(answers, i, metric);
+    return metric == METRIC_MSE   ? answers->at[i].error
+           : metric == METRIC_COS ? answers->at[i].cos
+                                  : answer_is_right(answers, i, metric);
 }
 
 static bool is_mean(enum metric metric)
 {
-    return metric == METRIC_MSE || metric_is_share(metric);
+    return metric == METRIC_MSE || metric == METRIC_COS || metric_is_share(metric);
 }
 
 double answers_metric(const struct answers *answers, enum metric metric)
@@ -310,5 +326,6 @@ struct paired answers_compare(const struct answers *was, const struct answers *n
         p.n_lost += before && !after;
         p.n_won += !before && after;
     }
+    p.p = mcnemar_p(p.n_lost, p.n_won);
     return p;
 }

@@ -15,14 +15,16 @@
 
 #include "eval/decode.h"
 #include "eval/metric.h"
+#include "eval/reference.h"
 #include "eval/truth.h"
 
 /* Must outlive the answers. truth is indexed by sample number. */
 struct task {
     bool wanted[METRIC_COUNT];
-    const struct truth *truth; /* labels: classes or boxes, as the metrics need */
-    double cut;                /* threshold of class 1 for networks with one result */
-    struct decoding decoding;  /* decoding of boxes */
+    const struct truth *truth;   /* labels: classes or boxes, as the metrics need */
+    double cut;                  /* threshold of class 1 for networks with one result */
+    struct decoding decoding;    /* decoding of boxes */
+    struct reference *reference; /* the float model's results, for agree and cos; else NULL */
 };
 
 /* Checks the results of fn and the labels against the task, and finds the input size for boxes.
@@ -35,13 +37,15 @@ struct answer {
     float *scores; /* [n_scores], for auc; NULL = not wanted */
     int64_t n_scores;
     double error;       /* mse */
+    double cos;         /* with the float model's results */
     struct boxes boxes; /* in image pixels, best first */
     struct bulk bulk;   /* owns scores and boxes */
 };
 
 struct answers {
     const struct task *task;
-    int64_t n; /* samples */
+    bool is_reference; /* the network is the float model: task->reference records it */
+    int64_t n;         /* samples */
     struct answer *at;
     struct arena arena;
 };
@@ -72,6 +76,7 @@ struct paired {
     int64_t n_agree;  /* equal classes */
     int64_t n_lost;   /* right before, wrong now, by the metric (top1, top5 or accuracy) */
     int64_t n_won;    /* wrong before, right now */
+    double p;         /* of n_lost and n_won, by chance: mcnemar.h */
 };
 
 struct paired answers_compare(const struct answers *was, const struct answers *now,

@@ -13,8 +13,8 @@ enum metric {
     METRIC_COUNT
 };
 
-/* Labels that a metric needs. */
-enum labels { LABELS_NOTHING, LABELS_CLASSES, LABELS_BOXES };
+/* Labels that a metric needs; FLOATS: the results of the float model (reference.h). */
+enum labels { LABELS_NOTHING, LABELS_CLASSES, LABELS_BOXES, LABELS_FLOATS };
 
 bool metric_parse(const char *text, enum metric *out); /* false: unknown name */
 const char *metric_name(enum metric metric);

@@ -5,8 +5,9 @@
 #include "quantize/workers.h"
 #include "runtime/engine/engine.h"
 
-struct state {
+struct shared {
     const struct eval_run *run;
+    const struct generated *generated; /* NULL = by the engine */
     struct answers *answers;
     pthread_mutex_t lock; /* for what follows */
     int64_t next, n_done;
@@ -15,15 +16,34 @@ struct state {
 
 struct worker {
     struct sample_worker common;
-    struct state *state;
+    struct generated *generated; /* the worker's own caller; NULL = by the engine */
+    struct shared *state;
 };
 
-static bool make_engine(void *user)
+static bool make_executor(void *user)
 {
     struct worker *worker = user;
 
+    if (worker->state->generated) {
+        worker->generated = generated_again(worker->common.ctx, worker->state->generated);
+        return true;
+    }
     worker->common.engine = engine_new(worker->common.ctx, worker->state->run->fn);
     return worker->common.engine != NULL;
+}
+
+static void free_executor(void *user)
+{
+    const struct worker *worker = user;
+
+    generated_free(worker->generated);
+}
+
+static bool run_network(struct worker *worker, const struct tensor *inputs, struct tensor *outputs,
+                        struct bulk *bulk)
+{
+    return worker->generated ? generated_run(worker->generated, inputs, outputs, bulk)
+                             : engine_run(worker->common.engine, inputs, outputs, bulk, NULL);
 }
 
 static bool run_sample(struct worker *worker, int64_t sample)
@@ -36,7 +56,7 @@ static bool run_sample(struct worker *worker, int64_t sample)
     struct bulk bulk = { 0 };
     const bool ok =
         samples->load(samples->user, ctx, &bulk, sample, inputs) &&
-        engine_run(worker->common.engine, inputs, outputs, &bulk, NULL) &&
+        run_network(worker, inputs, outputs, &bulk) &&
         answers_see(worker->state->answers, ctx, sample, inputs, outputs, fn->ret->n_inputs);
 
     bulk_release(&bulk);
@@ -45,7 +65,7 @@ static bool run_sample(struct worker *worker, int64_t sample)
 }
 
 /* -1 = there are no more. */
-static int64_t take_sample(struct state *state)
+static int64_t take_sample(struct shared *state)
 {
     int64_t sample = -1;
 
@@ -56,7 +76,7 @@ static int64_t take_sample(struct state *state)
     return sample;
 }
 
-static void finish_sample(struct state *state, bool ok)
+static void finish_sample(struct shared *state, bool ok)
 {
     const struct eval_run *run = state->run;
 
@@ -82,11 +102,16 @@ static void work(void *user)
     }
 }
 
-bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers *answers)
+static bool run_all(struct ctx *ctx, const struct eval_run *run, const struct generated *generated,
+                    struct answers *answers)
 {
-    struct state state = { .run = run, .answers = answers };
-    static const struct sample_work how = { NULL, make_engine, work, NULL };
-    const int n = workers_wanted(answers->n, run->n_threads);
+    struct shared state = { .run = run,
+                            .generated = generated,
+                            .answers = answers,
+                            .next = run->first,
+                            .n_done = run->first };
+    static const struct sample_work how = { NULL, make_executor, work, free_executor };
+    const int n = workers_wanted(answers->n - run->first, run->n_threads);
     struct arena arena = { NULL };
     struct worker *workers = arena_array(&arena, struct worker, n);
     bool ok;
@@ -101,25 +126,13 @@ bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers 
     return ok;
 }
 
+bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers *answers)
+{
+    return run_all(ctx, run, NULL, answers);
+}
+
 bool eval_on_generated(struct ctx *ctx, const struct eval_run *run, struct generated *generated,
                        struct answers *answers)
 {
-    const struct calibration_source *samples = run->samples;
-    struct arena arena = { NULL };
-    struct tensor *inputs = arena_array(&arena, struct tensor, run->fn->n_params);
-    struct tensor *outputs = arena_array(&arena, struct tensor, run->fn->ret->n_inputs);
-    bool ok = true;
-
-    for (int64_t i = 0; ok && i < answers->n; i++) {
-        struct bulk bulk = { 0 };
-
-        ok = samples->load(samples->user, ctx, &bulk, i, inputs) &&
-             generated_run(generated, inputs, outputs, &bulk) &&
-             answers_see(answers, ctx, i, inputs, outputs, run->fn->ret->n_inputs);
-        bulk_release(&bulk);
-        if (ok && run->progress)
-            run->progress(run->user, i + 1, answers->n);
-    }
-    arena_release(&arena);
-    return ok;
+    return run_all(ctx, run, generated, answers);
 }

@@ -9,16 +9,18 @@
 struct eval_run {
     struct function *fn; /* after all passes */
     const struct calibration_source *samples;
-    int n_threads;                                         /* for the engine */
+    int64_t first; /* answers below are there already */
+    int n_threads;
     void (*progress)(void *user, int64_t done, int64_t n); /* NULL = none; calls are serialised */
     void *user;
 };
 
-/* Runs the first answers->n samples on engines, one per thread. Independent of the number of
+/* Runs samples run->first to answers->n on engines, one per thread. Independent of the number of
  * threads. The first failing sample is reported. False after an error. */
 bool eval_on_engine(struct ctx *ctx, const struct eval_run *run, struct answers *answers);
 
-/* Runs generated code, sample by sample; samples must have the types of fn's parameters. */
+/* The same by generated code, one caller per thread. Samples must have the types of fn's
+ * parameters. */
 bool eval_on_generated(struct ctx *ctx, const struct eval_run *run, struct generated *generated,
                        struct answers *answers);
 

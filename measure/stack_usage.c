@@ -24,6 +24,7 @@ struct graph {
     struct ctx *ctx;
     struct map functions; /* by title */
     const char *indirect; /* gcc's title for what a pointer points to */
+    size_t realignment;   /* bytes that a frame may lose beyond those gcc states */
 };
 
 static struct function *find(struct graph *graph, const char *title)
@@ -90,7 +91,7 @@ static void add_node(struct graph *graph, const char *line)
     function->is_bounded = strstr(at, "(static)") || strstr(at, "bounded");
     while (at > label && at[-1] >= '0' && at[-1] <= '9')
         at--;
-    function->frame = strtoull(at, NULL, 10);
+    function->frame = strtoull(at, NULL, 10) + graph->realignment;
     if (strstr(label, "(dynamic,bounded)"))
         function->frame += PUSH_PADDING;
 }
@@ -191,11 +192,12 @@ static const char *list_beyond(struct graph *graph)
 }
 
 bool stack_usage_read(struct ctx *ctx, const char *const *files, int n, const char *entry,
-                      struct stack_usage *out)
+                      size_t realignment, struct stack_usage *out)
 {
     struct graph graph = { .ctx = ctx,
                            .functions = { .arena = &ctx->perm },
-                           .indirect = "__indirect_call" };
+                           .indirect = "__indirect_call",
+                           .realignment = realignment };
     struct str chain = { .arena = &ctx->perm };
     struct function *function;
 

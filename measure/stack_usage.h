@@ -16,9 +16,10 @@ struct stack_usage {
     const char *beyond; /* "expf, memset": sorted, each once; "" = none */
 };
 
-/* Stack of the external function `entry`, defined in one of n files. False after a NO_STACK error:
+/* Stack of the external function `entry`, defined in one of n files; each frame gets `realignment`
+ * bytes more than gcc states. False after a NO_STACK error:
  * unreadable file, missing entry, unbounded frame, or recursion. */
 bool stack_usage_read(struct ctx *ctx, const char *const *files, int n, const char *entry,
-                      struct stack_usage *out);
+                      size_t realignment, struct stack_usage *out);
 
 #endif

@@ -16,7 +16,7 @@
 #ifndef PARTITION_EXPRESSION_H
 #define PARTITION_EXPRESSION_H
 
-#include "partition/source.h"
+#include "base/json/source.h"
 #include "relay_ir/attrs.h"
 
 struct expression;

@@ -40,7 +40,7 @@
 #define PARTITION_PATTERN_H
 
 #include "partition/expression.h"
-#include "partition/source.h"
+#include "base/json/source.h"
 #include "relay_ir/ir.h"
 
 enum pattern_kind {

@@ -3,7 +3,7 @@
 #define PARTITION_TARGET_JSON_H
 
 #include "base/map.h"
-#include "partition/json_read.h"
+#include "base/json/read.h"
 #include "partition/target_file.h"
 
 struct loader {

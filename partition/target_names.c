@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "partition/json_read.h"
+#include "base/json/read.h"
 #include "partition/pattern_parse.h"
 #include "partition/target_file.h"
 

@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "quantize/border.h"
+#include "quantize/data_free.h"
 #include "quantize/round_weights.h"
 #include "quantize/steps.h"
 #include "quantize/weights.h"
@@ -196,6 +197,7 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
 {
     struct value *weight = node->inputs[input];
     const bool product = is_product(node->op);
+    struct precision own;
     const bool searched = product && (precision->weight_scale.kind == SCALE_SEARCH ||
                                       precision->weights.chooses_split);
     struct chosen_scales chosen = { .n = 0 };
@@ -212,6 +214,8 @@ static void annotate_weights(struct annotation *a, struct node *node, int input,
         return;
     }
     axis = product ? product_channel_axis(node, &rank) : 1;
+    own = precision_for_weight(a->q, precision, weight, axis);
+    precision = &own;
     least = product ? least_scales(a, node, precision, axis) : NULL;
     line->weight_bytes_before += type_bytes(&weight->type);
     numbers = map_get(&a->coded, weight_key(a, node, input, precision, axis, least));

@@ -22,6 +22,10 @@ struct batch_norms *batch_norms_collect(struct ctx *ctx, const struct module *mo
 
 int batch_norms_count(const struct batch_norms *norms);
 
+/* Root of the mean square of a model's input, from the variance that the batch norm behind its
+ * convolution has seen; within a factor of two. 0 = unknown. */
+double batch_norms_input(const struct batch_norms *norms, const char *param);
+
 /* By name of the result; NULL if there is none. */
 const struct batch_norm *batch_norms_find(const struct batch_norms *norms, const char *name);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "quantize/bias_match.h"
+#include "quantize/data_free.h"
 #include "quantize/layer_mean.h"
 #include "quantize/layer_walk.h"
 #include "quantize/outcome.h"
@@ -105,6 +106,7 @@ static bool correct(void *user, struct node *product, const struct linear *linea
 
 bool quantize_observe(struct quantization *q)
 {
+    estimate_begin(q);
     if ((q->options->round != ROUND_NEAREST || /* whose judge the results are, too */
          (choose_scale_wanted(q) && q->options->samples && q->options->samples->n > 0)) &&
         !q->wanted) {
@@ -155,6 +157,7 @@ bool quantize_correct_bias(struct quantization *q)
         ok = data_free_correct(q);
     else
         ok = correct_or_restore(q);
-    q->report->n_uncorrected = n - q->report->n_corrected;
+    if (q->report->n_corrected || !q->options->data_free) /* nobody asked for it */
+        q->report->n_uncorrected = n - q->report->n_corrected;
     return ok;
 }

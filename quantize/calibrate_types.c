@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "quantize/calib_zeros.h"
+#include "quantize/data_free.h"
 #include "quantize/steps.h"
 
 static bool reads_threshold(struct quantization *q, const struct precision *precision,
@@ -140,11 +141,17 @@ bool quantize_calibrate(struct quantization *q)
             return false;
         q->calibration = table;
     }
+    if (!q->calibration && q->options->choose_formats &&
+        q->options->precision.mode == PRECISION_FP8) {
+        q->calibration = data_free_table(q);
+        q->is_guessed = q->calibration != NULL;
+    }
     if (!q->calibration)
         return true;
     if (q->options->calib && !check_table(q))
         return false;
-    calib_warn_zeros(q->ctx, q->calibration);
+    if (!q->is_guessed)
+        calib_warn_zeros(q->ctx, q->calibration);
     for (int i = 0; i < fn->n_params; i++)
         set_type(q, fn->params[i]);
     for (struct node *node = fn->first; node; node = node->next)

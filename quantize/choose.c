@@ -204,7 +204,11 @@ bool reads_quantized(const struct node *node, int input, const struct precision 
     case OP_CALL:
     case OP_QNN_QUANTIZE:
     case OP_CAST:
-    case OP_ONE_HOT: return false;
+    case OP_ONE_HOT:
+    case OP_CUSTOM:
+    case OP_COUPLING:
+    case OP_TREE_ENSEMBLE:
+    case OP_IF: return false;
     case OP_ARGMAX:
     case OP_ARGMIN:
     case OP_CUMSUM:

@@ -82,7 +82,7 @@ static bool try_rule(struct quantization *q, const struct scale_rule *rule, doub
     trial.options = &options;
     trial.report = &report;
     trial.weights = NULL;
-    trial.logged = (struct map){ .arena = &ctx->perm };
+    trial.logged = trial.formats = (struct map){ .arena = &ctx->perm };
     trial.data_rule = rule;
     trial.module = module_copy(ctx, q->module);
     *known = trial.module && quantize_annotate(&trial) && pass_dead_code(trial.module);

@@ -30,6 +30,8 @@ bool data_free_observe(struct quantization *q)
     const struct expectation **known;
     struct linear linear;
 
+    if ((!norms || !batch_norms_count(norms)) && q->options->data_free)
+        return true; /* nobody asked for it */
     if (!norms || !batch_norms_count(norms)) {
         diag_warn(q->ctx, DIAG_CALIB_TABLE, NULL,
                   "the model has no batch norms: biases cannot be corrected without data");

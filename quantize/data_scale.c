@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "quantize/steps.h"
+#include "quantize/data_free.h"
 #include "relay_ir/region.h"
 
 /* Whether every window has a number of the feature map, and not padding alone. */
@@ -207,9 +207,10 @@ static bool affine_scale(struct quantization *q, const struct precision *p,
 bool data_scale_of(struct quantization *q, const struct precision *precision,
                    const struct value *value, struct data_scale *out)
 {
-    const struct precision p = precision_with_rule(q, precision);
+    struct precision p = precision_with_rule(q, precision);
     const struct value *source = data_scale_source(value);
 
+    p.data = data_format_of(q, &p, source);
     *out = (struct data_scale){ p.data, 1, 0 };
     if (q->options->log && search_data_scale(q, &p, source, out))
         *out = (struct data_scale){ p.data, 1, 0 }; /* for the log only */
@@ -219,7 +220,14 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
         return affine_scale(q, &p, source, out);
     if (!p.has_data_scale && !q->calibration)
         return true; /* FP8 has the range of most activations: no calibration is needed */
-    return calibrated_scale(q, &p.data_scale, &p.data, source, &out->scale);
+    if (q->is_guessed) {
+        const struct calib_tensor *tensor = calib_find(q->calibration, source->name);
+
+        if (!tensor)
+            return true; /* as without a calibration */
+        out->format = data_free_format(&p.data, tensor);
+    }
+    return calibrated_scale(q, &p.data_scale, &out->format, source, &out->scale);
 }
 
 static const char *list_values(struct ctx *ctx, int n, const struct value *const *values)

@@ -4,11 +4,13 @@
 
 #include "quantize/linear.h"
 #include "relay_ir/passes/rewrite.h"
+#include "relay_ir/products.h"
 
 struct search {
     struct ctx *ctx;
     struct arena *arena;
     const struct expectation **known; /* by value id */
+    bool through;                     /* products */
 };
 
 static const struct expectation *known_of(const struct search *s, const struct value *value)
@@ -281,6 +283,16 @@ static const struct expectation *(*const rows[OP_COUNT])(const struct search *s,
     [OP_TRANSPOSE] = of_transpose,
 };
 
+static const struct expectation *of_product(const struct search *s, const struct node *node)
+{
+    struct expectation *y = arena_new(s->arena, struct expectation);
+
+    return s->through && node->n_inputs == 2 &&
+                   expectation_product(s->ctx, node, known_of(s, node->inputs[0]), y, s->arena)
+               ? y
+               : NULL;
+}
+
 static const struct expectation *find(const struct search *s, const struct node *node)
 {
     switch (node->op) {
@@ -297,6 +309,8 @@ static const struct expectation *find(const struct search *s, const struct node 
     }
     if (node->n_inputs < 1 || !known_of(s, node->inputs[0]))
         return NULL;
+    if (is_product(node->op))
+        return of_product(s, node);
     if (rows[node->op])
         return rows[node->op](s, node);
     return node->n_inputs == 1 && op_row(node->op)->pattern == PATTERN_ELEMWISE &&
@@ -320,10 +334,11 @@ static const struct expectation *of_batch_norm(const struct search *s, const str
     return e;
 }
 
-const struct expectation **expectations(struct ctx *ctx, struct arena *arena, struct function *fn,
-                                        const struct batch_norms *norms)
+static const struct expectation **propagate(struct ctx *ctx, struct arena *arena,
+                                            struct function *fn, const struct batch_norms *norms,
+                                            bool through)
 {
-    struct search s = { .ctx = ctx, .arena = arena };
+    struct search s = { .ctx = ctx, .arena = arena, .through = through };
 
     function_number(fn);
     s.known = arena_array(arena, const struct expectation *, fn->n_values);
@@ -339,4 +354,17 @@ const struct expectation **expectations(struct ctx *ctx, struct arena *arena, st
             s.known[value->id] = find(&s, node);
     }
     return s.known;
+}
+
+const struct expectation **expectations(struct ctx *ctx, struct arena *arena, struct function *fn,
+                                        const struct batch_norms *norms)
+{
+    return propagate(ctx, arena, fn, norms, false);
+}
+
+const struct expectation **expectations_through(struct ctx *ctx, struct arena *arena,
+                                                struct function *fn,
+                                                const struct batch_norms *norms)
+{
+    return propagate(ctx, arena, fn, norms, true);
 }

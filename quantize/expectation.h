@@ -20,6 +20,17 @@ struct expectation {
 const struct expectation **expectations(struct ctx *ctx, struct arena *arena, struct function *fn,
                                         const struct batch_norms *norms);
 
+/* The same, and through products without a batch norm: for ranges. The mean is that of the sum, the
+ * variance that of independent channels and positions. */
+const struct expectation **expectations_through(struct ctx *ctx, struct arena *arena,
+                                                struct function *fn,
+                                                const struct batch_norms *norms);
+
+/* expectation_product.c: of the results of a product, from its data. False if its weights are
+ * computed. */
+bool expectation_product(struct ctx *ctx, const struct node *product, const struct expectation *x,
+                         struct expectation *y, struct arena *arena);
+
 /* expectation_unary.c: distribution of f(x) by integration, as a normal. False if the operator
  * cannot be evaluated. */
 bool expectation_unary(struct ctx *ctx, const struct node *node, const struct expectation *x,

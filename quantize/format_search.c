@@ -53,6 +53,13 @@ static size_t item_length(const char *text)
     return n;
 }
 
+bool search_takes(const struct precision *p, const struct number_format *format, bool for_data)
+{
+    if (p->mode == PRECISION_INT8)
+        return format->dtype == DTYPE_I8;
+    return !for_data || number_format_is_fp8(format);
+}
+
 bool search_formats_parse(struct arena *arena, const char *text, const struct number_format **out,
                           int *n, const char **wrong)
 {
@@ -64,7 +71,7 @@ bool search_formats_parse(struct arena *arena, const char *text, const struct nu
         const size_t length = item_length(at);
         const char *item = arena_strndup(arena, at, length);
 
-        if (!number_format_parse(item, &list[*n]) || list[*n].block) {
+        if (!number_format_parse(item, &list[*n]) || list[*n].block || list[*n].chooses_format) {
             *wrong = item;
             return false;
         }

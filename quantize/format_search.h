@@ -11,7 +11,7 @@
 #define QUANTIZE_FORMAT_SEARCH_H
 
 #include "quantize/metrics.h"
-#include "quantize/scale_rule.h"
+#include "quantize/precision.h"
 
 /* At least one format and one rule. */
 struct search_space {
@@ -30,6 +30,12 @@ struct search_space search_space_of(struct arena *arena, const struct number_for
  * blocks. */
 bool search_formats_parse(struct arena *arena, const char *text, const struct number_format **out,
                           int *n, const char **wrong);
+
+/* True if compile may choose this format for weights (or data) of a node with this precision. More
+ * than the precision's own mode may have: weights of another format are stored in vain nowhere but
+ * in int8, data is FP8. */
+bool search_takes(const struct precision *precision, const struct number_format *format,
+                  bool for_data);
 
 /* All afp<e,m> of this many bits, or (fewer) at most this many: e from 1, m from 0. */
 int search_formats_afp(struct arena *arena, int bits, bool fewer, const struct number_format **out);

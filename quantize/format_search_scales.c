@@ -4,16 +4,18 @@
 #include "quantize/format_search.h"
 #include "quantize/quantize_log.h"
 #include "quantize/steps.h"
+#include "relay_ir/ops/exact.h"
 
 /* Of the formats to choose from, those that fit; the precision's own if there are none. */
 static struct search_space space_of(struct quantization *q, const struct precision *precision,
-                                    bool for_data)
+                                    bool for_data, bool never_negative)
 {
     const struct number_format *own = for_data ? &precision->data : &precision->weights;
     const struct quantize_options *options = q->options;
+    int n = 0, n_auto;
+    const char *const *choosable = choosable_formats(for_data, &n_auto);
     struct number_format *formats =
-        arena_array(&q->ctx->perm, struct number_format, options->n_formats + 1);
-    int n = 0;
+        arena_array(&q->ctx->perm, struct number_format, options->n_formats + n_auto + 1);
 
     if (own->chooses_split && options->n_formats == 0) {
         const struct number_format *splits;
@@ -22,8 +24,14 @@ static struct search_space space_of(struct quantization *q, const struct precisi
         return search_space_of(&q->ctx->perm, splits, n, options->loss);
     }
     for (int i = 0; i < options->n_formats; i++)
-        if (precision_takes(precision, &options->formats[i], for_data))
+        if (search_takes(precision, &options->formats[i], for_data) &&
+            (never_negative || !number_format_is_unsigned(&options->formats[i])))
             formats[n++] = options->formats[i];
+    for (int i = 0; own->chooses_format && options->n_formats == 0 && i < n_auto; i++)
+        if (number_format_parse(choosable[i], &formats[n]) &&
+            (never_negative || !number_format_is_unsigned(&formats[n])) &&
+            (!options->exact || exact_greatest(&formats[n].codec) > 0))
+            n++;
     if (n == 0)
         formats[n++] = *own;
     return search_space_of(&q->ctx->perm, formats, n, options->loss);
@@ -42,7 +50,7 @@ static void write_entry(struct quantization *q, const struct quantize_log_entry 
 void search_weight_scales(struct quantization *q, const struct node *node, int axis,
                           const struct precision *precision, struct chosen_scales *out)
 {
-    const struct search_space space = space_of(q, precision, false);
+    const struct search_space space = space_of(q, precision, false, false);
     const struct value *weight = node->inputs[1];
     const struct type *type = &weight->type;
     const int64_t outer = axis < 0 ? 1 : type_span(type, 0, axis);
@@ -74,7 +82,7 @@ static bool is_logged(const struct quantization *q, const struct calib_tensor *t
 bool search_data_scale(struct quantization *q, const struct precision *precision,
                        const struct value *value, struct data_scale *out)
 {
-    const struct search_space space = space_of(q, precision, true);
+    const struct search_space space = space_of(q, precision, true, is_never_negative(q, value));
     const struct calib_tensor *tensor =
         q->calibration ? calib_find(q->calibration, value->name) : NULL;
     struct arena *arena = &q->ctx->perm;

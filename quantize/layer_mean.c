@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "relay_ir/interpret.h"
+#include "relay_ir/validate/validate.h"
 
 void layer_mean_add(struct quantization *q, const struct node *product, const struct linear *linear,
                     const double *in, const struct layer_result *result)
@@ -92,6 +93,7 @@ void bias_restore(struct quantization *q)
             node_remove(s->bias);
         }
     }
+    validation_forget_shifts(q->validation);
     q->report->n_corrected = 0;
 }
 
@@ -121,15 +123,18 @@ bool bias_shift(struct quantization *q, struct node *product, const struct linea
     if (bias) {
         remember_shift(q, y, bias, false);
         constant_exchange(bias, 1, &type, data);
+        validation_state_shift(q->validation, bias->outputs[0]->name, linear->out_c, shift);
         return true;
     }
     suffix = str_starts(suffix, "nn.") ? suffix + 3 : suffix;
     new = value_insert(
         y, suffix, OP_BIAS_ADD, &attrs,
         constant_new(product->fn, arena_printf(&q->ctx->scratch, "%s.bias", y->name), &type, data));
-    if (new)
-        remember_shift(q, y, new->def, true);
-    return new != NULL;
+    if (!new)
+        return false;
+    remember_shift(q, y, new->def, true);
+    validation_state_shift(q->validation, new->name, linear->out_c, shift);
+    return true;
 }
 
 bool product_mean(struct ctx *ctx, const struct node *product, const struct linear *linear,

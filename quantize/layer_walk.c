@@ -13,7 +13,7 @@ struct sample {
     struct tensor *tensors; /* as the list of live values; NULL = nothing is kept */
 };
 
-struct state {
+struct shared {
     const struct layer_walk *walk;
     struct layer_cut cut; /* at the product at hand */
     struct linear linear; /* of it */
@@ -29,7 +29,7 @@ struct state {
 };
 
 struct worker {
-    struct state *state;
+    struct shared *state;
     struct ctx *ctx;
     struct part next, whole; /* of the two plans, made when first needed */
     int64_t sample;          /* that failed */
@@ -57,7 +57,7 @@ static void add_channels(const struct tensor *y, const struct linear *linear, do
 }
 
 /* Numbers at positions that lie evenly, the first one included. */
-static void pick(const struct state *state, const struct tensor *y, int64_t sample)
+static void pick(const struct shared *state, const struct tensor *y, int64_t sample)
 {
     const struct linear *linear = &state->linear;
     const int64_t inner = type_span(&y->type, linear->out_axis + 1, y->type.rank);
@@ -72,7 +72,7 @@ static void pick(const struct state *state, const struct tensor *y, int64_t samp
         }
 }
 
-static bool check_finite(const struct state *state, struct ctx *ctx, int64_t sample,
+static bool check_finite(const struct shared *state, struct ctx *ctx, int64_t sample,
                          const double *sums)
 {
     const struct node *product = state->cut.product;
@@ -95,7 +95,7 @@ static bool check_finite(const struct state *state, struct ctx *ctx, int64_t sam
 static bool find_inputs(struct worker *worker, struct sample *sample, int64_t index,
                         struct tensor *loaded, struct part *part)
 {
-    const struct state *state = worker->state;
+    const struct shared *state = worker->state;
     const struct calibration_source *source = state->walk->source;
     const bool fresh = !sample->tensors;
 
@@ -118,7 +118,7 @@ static bool find_inputs(struct worker *worker, struct sample *sample, int64_t in
 }
 
 /* What later products read of this sample stays, everything else goes. */
-static void keep_live(const struct state *state, struct sample *sample, const struct part *part,
+static void keep_live(const struct shared *state, struct sample *sample, const struct part *part,
                       const struct tensor *loaded)
 {
     const struct live *after = &state->cut.after;
@@ -152,7 +152,7 @@ static void forget(struct sample *sample)
 
 static bool run_sample(struct worker *worker, int64_t index)
 {
-    struct state *state = worker->state;
+    struct shared *state = worker->state;
     struct sample *sample = &state->samples[index];
     struct part *part = sample->tensors ? &worker->next : &worker->whole;
     const struct part_plan *plan = sample->tensors ? &state->cut.next : &state->cut.whole;
@@ -180,7 +180,7 @@ static bool run_sample(struct worker *worker, int64_t index)
 /* --- one product ------------------------------------------------------------------------------ */
 
 /* -1 = there are no more. */
-static int64_t take_sample(struct state *state)
+static int64_t take_sample(struct shared *state)
 {
     int64_t sample = -1;
 
@@ -219,7 +219,7 @@ static bool report(const struct layer_walk *walk, const struct worker *workers, 
     return !first;
 }
 
-static bool run_samples(struct state *state)
+static bool run_samples(struct shared *state)
 {
     const struct layer_walk *walk = state->walk;
     const int n = walk->n_samples < walk->n_threads ? (int)walk->n_samples : walk->n_threads;
@@ -241,7 +241,7 @@ static bool run_samples(struct state *state)
 }
 
 /* In the order of the samples. */
-static void add_samples(const struct state *state, double *mean)
+static void add_samples(const struct shared *state, double *mean)
 {
     const int64_t n = state->linear.out_c;
     const double count = (double)state->n_positions * (double)state->walk->n_samples;
@@ -255,7 +255,7 @@ static void add_samples(const struct state *state, double *mean)
     }
 }
 
-static bool run_product(struct state *state)
+static bool run_product(struct shared *state)
 {
     const struct layer_walk *walk = state->walk;
     struct arena arena = { NULL };
@@ -300,7 +300,7 @@ static int find_products(const struct layer_walk *walk, struct node **products)
 
 bool layer_walk(const struct layer_walk *walk)
 {
-    struct state state = { .walk = walk };
+    struct shared state = { .walk = walk };
     struct arena arena = { NULL };
     struct node **products;
     bool ok = true;

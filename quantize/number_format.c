@@ -36,6 +36,16 @@ static bool parse_element(const char *text, struct number_format *out)
     return true;
 }
 
+static bool parse_auto(const char *text, struct number_format *out)
+{
+    if (strcmp(text, "auto") != 0)
+        return false;
+    out->chooses_format = true;
+    out->dtype = DTYPE_F8E4M3;
+    out->codec = *dtype_minifloat(out->dtype);
+    return true;
+}
+
 static bool parse_mx(const char *text, struct number_format *out)
 {
     for (size_t i = 0; i < sizeof mx / sizeof *mx; i++)
@@ -80,8 +90,8 @@ static bool parse_afp(const char *text, struct number_format *out)
 bool number_format_parse(const char *text, struct number_format *out)
 {
     *out = (struct number_format){ .dtype = DTYPE_NONE };
-    if (strlen(text) >= sizeof out->name ||
-        !(parse_element(text, out) || parse_mx(text, out) || parse_afp(text, out)))
+    if (strlen(text) >= sizeof out->name || !(parse_element(text, out) || parse_auto(text, out) ||
+                                              parse_mx(text, out) || parse_afp(text, out)))
         return false;
     strcpy(out->name, text);
     return true;
@@ -94,13 +104,31 @@ const char *number_format_list(struct arena *arena)
     str_add(&list, "f16, bf16, i8, i4");
     for (int i = 0; i < MINIFLOAT_COUNT; i++)
         str_printf(&list, ", %s", minifloats[i].name);
-    str_add(&list, ", afp3 ... afp8, afp<e,m>, afp<e,m,k>, mxfp8, mxfp6, mxfp4");
+    str_add(&list, ", auto, afp3 ... afp8, afp<e,m>, afp<e,m,k>, mxfp8, mxfp6, mxfp4");
     return str_text(&list);
 }
 
 bool number_format_is_fp8(const struct number_format *format)
 {
     return dtype_minifloat(format->dtype) && minifloat_bits(&format->codec) == 8 && !format->block;
+}
+
+bool number_format_is_unsigned(const struct number_format *format)
+{
+    return dtype_minifloat(format->dtype) && format->codec.sign == MINIFLOAT_UNSIGNED;
+}
+
+struct number_format number_format_signed(const struct number_format *format)
+{
+    struct number_format made = *format;
+
+    for (int i = 0; i < MINIFLOAT_COUNT && number_format_is_unsigned(format); i++)
+        if (minifloats[i].sign == MINIFLOAT_SIGNED && minifloat_bits(&minifloats[i]) == 8 &&
+            minifloats[i].exponent_bits == format->codec.exponent_bits &&
+            minifloats[i].bias == format->codec.bias &&
+            number_format_parse(minifloats[i].name, &made))
+            break;
+    return made;
 }
 
 int number_format_bits(const struct number_format *format)

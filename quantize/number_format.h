@@ -7,6 +7,7 @@
  *                            afp8 ... afp3: of that many bits; e and m too are chosen for each
  *                            tensor. Where nobody chooses, they are those of the authors' code:
  *                            m = 0 for 3 bits, 1 for 4, 2 above; e is the rest
+ *   auto                     of FP8: chosen for each tensor, quantize/choose_format.c
  *   mxfp8 mxfp6 mxfp4        OCP MX: blocks of 32 share a power of two; elements f8e4m3, f6e2m3,
  *                            f4e2m1; mxfp8=f8e5m2 and mxfp6=f6e3m2 are the other ones
  *
@@ -23,6 +24,7 @@ struct number_format {
     struct minifloat codec; /* MINIFLOAT dtypes; AFP without k: bias not chosen yet */
     bool chooses_bias;      /* afp<e,m>: k is chosen by number_format_fit */
     bool chooses_split;     /* afp8: e and m are chosen by quantize/search.h */
+    bool chooses_format;    /* auto: what is not chosen is f8e4m3 */
     int64_t block;          /* MX: 32; else 0 */
 };
 
@@ -33,6 +35,13 @@ bool number_format_parse(const char *text, struct number_format *out);
 const char *number_format_list(struct arena *arena);
 
 bool number_format_is_fp8(const struct number_format *format); /* 8-bit minifloat without blocks */
+
+/* Without a sign: for data that is never negative. */
+bool number_format_is_unsigned(const struct number_format *format);
+
+/* An unsigned format with the least bit of its mantissa as a sign: u8e2m6 is f8e2m5. Others:
+ * unchanged. */
+struct number_format number_format_signed(const struct number_format *format);
 
 /* Greatest magnitude: 448 of f8e4m3, 127 of i8, 65504 of f16. */
 double number_format_max(const struct number_format *format);

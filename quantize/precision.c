@@ -53,13 +53,31 @@ static bool parse_format(struct ctx *ctx, const char *what, const char *text,
     return false;
 }
 
-bool precision_takes(const struct precision *p, const struct number_format *format, bool for_data)
+static bool holds_weights(enum precision_mode mode, const struct number_format *format)
 {
     const enum dtype dtype = format->dtype;
 
-    if (p->mode == PRECISION_INT8)
-        return dtype == DTYPE_I8;
-    return !for_data || number_format_is_fp8(format);
+    switch (mode) {
+    case PRECISION_AFP: return dtype == DTYPE_AFP;
+    case PRECISION_BF16W: return dtype == DTYPE_BF16;
+    case PRECISION_F16W: return dtype == DTYPE_F16;
+    case PRECISION_F32: return false;
+    case PRECISION_FP8:
+    case PRECISION_FP8W: /* of 4, 6 or 8 bits, with a sign */
+        return dtype_minifloat(dtype) && !format->block && !number_format_is_unsigned(format);
+    case PRECISION_INT8: return dtype == DTYPE_I8;
+    case PRECISION_INT8W: return dtype == DTYPE_I8 || dtype == DTYPE_I4;
+    default: /* mxfp8=f8e5m2, not mxfp8=mxfp4 */
+        return format->block > 0 && str_starts(format->name, rows[mode].name);
+    }
+}
+
+bool precision_takes(const struct precision *p, const struct number_format *format, bool for_data)
+{
+    if (!for_data)
+        return p->has_weights && holds_weights(p->mode, format);
+    return p->has_data &&
+           (p->mode == PRECISION_INT8 ? format->dtype == DTYPE_I8 : number_format_is_fp8(format));
 }
 
 /* Those of check_formats, for people. */
@@ -70,10 +88,11 @@ static const char *formats_of(enum precision_mode mode)
     case PRECISION_BF16W: return "bf16";
     case PRECISION_F16W: return "f16";
     case PRECISION_FP8:
-        return "f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also "
-               "f6e3m2, f6e2m3, f4e2m1";
+        return "auto, f8e4m3, f8e3m4, f8e2m5, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143, data also "
+               "u8e4m4, u8e3m5, u8e2m6, weights also f6e3m2, f6e2m3, f4e2m1";
     case PRECISION_FP8W:
-        return "f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143, f6e3m2, f6e2m3, f4e2m1";
+        return "auto, f8e4m3, f8e3m4, f8e2m5, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143, f6e3m2, "
+               "f6e2m3, f4e2m1";
     case PRECISION_INT8: return "i8";
     case PRECISION_INT8W: return "i8, i4";
     default: return "blocks of its own number of bits, of f8e4m3, f8e5m2, f6e3m2, f6e2m3, f4e2m1";
@@ -85,29 +104,9 @@ static bool check_formats(struct ctx *ctx, const char *what, const struct precis
 {
     const char *wrong = NULL;
 
-    if (p->has_data && p->mode == PRECISION_FP8 && !number_format_is_fp8(&p->data))
-        wrong = p->data.name;
-    if (p->has_weights) {
-        const enum dtype dtype = p->weights.dtype;
-        const bool minifloat = dtype_minifloat(dtype) && !p->weights.block; /* of 4, 6 or 8 bits */
-        bool ok = true;
-
-        switch (p->mode) {
-        case PRECISION_AFP: ok = dtype == DTYPE_AFP; break;
-        case PRECISION_BF16W: ok = dtype == DTYPE_BF16; break;
-        case PRECISION_F16W: ok = dtype == DTYPE_F16; break;
-        case PRECISION_FP8:
-        case PRECISION_FP8W: ok = minifloat; break;
-        case PRECISION_INT8: ok = dtype == DTYPE_I8; break;
-        case PRECISION_INT8W: ok = dtype == DTYPE_I8 || dtype == DTYPE_I4; break;
-        default: /* mxfp8=f8e5m2, not mxfp8=mxfp4 */
-            ok = p->weights.block > 0 && str_starts(p->weights.name, rows[p->mode].name);
-            break;
-        }
-        if (!ok)
-            wrong = p->weights.name;
-    }
-    if (p->mode == PRECISION_INT8 && p->has_data && p->data.dtype != DTYPE_I8)
+    if (p->has_weights && !precision_takes(p, &p->weights, false))
+        wrong = p->weights.name;
+    else if (p->has_data && !precision_takes(p, &p->data, true))
         wrong = p->data.name;
     if (!wrong)
         return true;
@@ -163,6 +162,8 @@ bool precision_parse(struct ctx *ctx, const char *what, const char *text, struct
     if ((*weights && !parse_format(ctx, what, weights, &out->weights)) ||
         (*data && !parse_format(ctx, what, data, &out->data)))
         return false;
+    if (*data && data == weights) /* one format named: weights need a sign */
+        out->weights = number_format_signed(&out->weights);
     return check_formats(ctx, what, out);
 }
 
@@ -177,7 +178,7 @@ const char *precision_text(struct arena *arena, const struct precision *p)
         return name;
     if (p->weights.block)
         return p->weights.name; /* "mxfp6=f6e2m3" */
-    if (!p->has_data || strcmp(p->weights.name, p->data.name) == 0)
-        return arena_printf(arena, "%s=%s", name, p->weights.name);
+    if (!p->has_data || strcmp(p->weights.name, number_format_signed(&p->data).name) == 0)
+        return arena_printf(arena, "%s=%s", name, p->has_data ? p->data.name : p->weights.name);
     return arena_printf(arena, "%s=%s,%s", name, p->weights.name, p->data.name);
 }

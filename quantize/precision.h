@@ -24,15 +24,16 @@ struct precision {
     bool has_data_scale;          /* data_scale is explicit */
 };
 
-/* "fp8", "fp8=f8e3m4" (weights and data), "fp8=f8e3m4,f8e4m3" (weights, data), "afp=afp<4,3>",
- * "int8". False after a USAGE error that starts with `what`. */
+/* "fp8", "fp8=f8e3m4" (weights and data), "fp8=f8e3m4,f8e4m3" (weights, data), "fp8=u8e2m6" (data
+ * where it is never negative; weights and other data: f8e2m5), "fp8=auto", "afp=afp<4,3>", "int8".
+ * False after a USAGE error that starts with `what`. */
 bool precision_parse(struct ctx *ctx, const char *what, const char *text, struct precision *out);
 
 const char *precision_name(enum precision_mode mode);
 const char *precision_purpose(enum precision_mode mode);
 
-/* True if a search may choose this format for weights (or data) of a node with this precision:
- * others would be stored in vain. */
+/* True if the precision may have this format for weights (or data). precision_parse, and so a row
+ * of a qtable, takes these and no others. */
 bool precision_takes(const struct precision *precision, const struct number_format *format,
                      bool for_data);
 

@@ -173,12 +173,49 @@ static void check_names(struct ctx *ctx, const struct qtable *qtable, const stru
     }
 }
 
+/* *first is the first of them, where it is NULL. */
+static int count_unknown(const struct map *names, int n, const struct qtable_row *rows,
+                         const struct qtable_row **first)
+{
+    int unknown = 0;
+
+    for (int i = 0; i < n; i++)
+        if (!map_get(names, rows[i].name)) {
+            *first = *first ? *first : &rows[i];
+            unknown++;
+        }
+    return unknown;
+}
+
+/* Most rows name nothing: one error for one cause. */
+static bool is_of_another_model(struct ctx *ctx, const struct qtable *qtable,
+                                const struct map *names)
+{
+    const int n = qtable->n + qtable->n_broken;
+    const struct qtable_row *first = NULL;
+    const int unknown = count_unknown(names, qtable->n, qtable->rows, &first) +
+                        count_unknown(names, qtable->n_broken, qtable->broken, &first);
+
+    if (unknown < 5 || unknown * 2 <= n)
+        return false;
+    diag_error(ctx, DIAG_QTABLE, NULL,
+               "%s: %d of %d rows name no node of this model, such as '%s' in line %d",
+               str_safe(&ctx->perm, qtable->path, 4096), unknown, n,
+               str_safe(&ctx->perm, first->name, 200), first->line);
+    diag_help(ctx, "the table was made for another model: relayc search writes one for this one");
+    return true;
+}
+
 bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct function *fn)
 {
     struct arena arena = { NULL };
     const struct map names = names_of(fn, &arena);
     int n_errors = 0;
 
+    if (is_of_another_model(ctx, qtable, &names)) {
+        arena_release(&arena);
+        return false;
+    }
     check_names(ctx, qtable, &names, qtable->n_broken, qtable->broken, &n_errors);
     check_names(ctx, qtable, &names, qtable->n, qtable->rows, &n_errors);
     if (n_errors > MAX_ERRORS)

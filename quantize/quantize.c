@@ -1,5 +1,6 @@
 #include "quantize/quantize.h"
 
+#include "quantize/data_free.h"
 #include "quantize/quantize_io.h"
 #include "quantize/quantize_log.h"
 #include "quantize/steps.h"
@@ -75,11 +76,11 @@ static const struct row rows[] = {
     ROW(observe, SIMULATE, BITS, quantize_observe, "records channel means of the float model"),
     ROW(choose_scale, SIMULATE, BITS, quantize_choose_scale,
         "chooses the rule for data scales with the least loss"),
-    ROW(annotate, SIMULATE, NOTHING, quantize_annotate,
+    ROW(annotate, SIMULATE, CODING, quantize_annotate,
         "inserts quantize and dequantize at quantised values"),
     ROW(dead_code, SIMULATE, BITS, run_dead_code, "removes nodes that no result needs"),
-    ROW(round, SIMULATE, NOTHING, quantize_round, "rounds weights by the error of the results"),
-    ROW(correct_bias, SIMULATE, NOTHING, quantize_correct_bias, "corrects shifted means"),
+    ROW(round, SIMULATE, NEIGHBOURS, quantize_round, "rounds weights by the error of the results"),
+    ROW(correct_bias, SIMULATE, SHIFT, quantize_correct_bias, "corrects shifted means"),
     ROW(fake_quant_to_exact, REALISE_EXACT, CODES, run_fake_quant_to_exact,
         "computes FP8 in integers"),
     ROW(fake_quant_to_integer, REALISE, CODES, run_fake_quant_to_integer,
@@ -114,6 +115,16 @@ static bool run_row(struct module *module, void *user)
     return running->row->run(running->q);
 }
 
+/* What the row may change with these options. */
+static enum promise promise_of(const struct row *row, const struct quantize_options *options)
+{
+    if (row->run == quantize_round && options->round != ROUND_ADAROUND)
+        return options->round == ROUND_NEAREST ? PROMISE_BITS : PROMISE_NEAR;
+    if (row->run == quantize_correct_bias && options->bias == BIAS_AS_IS)
+        return PROMISE_BITS;
+    return row->promise;
+}
+
 static bool run_rows(struct quantization *q, bool realise, const struct pipeline_options *pipeline)
 {
     for (int i = 0; i < N_ROWS; i++) {
@@ -123,8 +134,8 @@ static bool run_rows(struct quantization *q, bool realise, const struct pipeline
             (rows[i].when == REALISE_EXACT && !q->options->exact) ||
             (rows[i].when == REALISE_IO && !q->options->quantized_io))
             continue;
-        if (!pipeline_run_step(q->module, rows[i].step.name, rows[i].promise, run_row, &running,
-                               pipeline))
+        if (!pipeline_run_step(q->module, rows[i].step.name, promise_of(&rows[i], q->options),
+                               run_row, &running, pipeline))
             return false;
     }
     return true;
@@ -147,12 +158,16 @@ bool quantize_module(struct module *module, const struct quantize_options *optio
                               .ctx = module->ctx,
                               .options = options,
                               .report = report,
+                              .validation = pipeline->validation,
                               .logged = { .arena = &module->ctx->perm } };
+    bool ok;
 
-    *report = (struct quantize_report){ .n = 0 };
+    *report = (struct quantize_report){ .noise = -1 };
     if (options->log && !options->log_json)
         quantize_log_head(options->log);
-    if (!run_rows(&q, false, pipeline))
+    ok = run_rows(&q, false, pipeline);
+    estimate_end(&q, ok);
+    if (!ok)
         return false;
     count_products(report);
     return options->simulate_only || run_rows(&q, true, pipeline);

@@ -41,7 +41,10 @@ struct quantize_options {
     bool choose_data_scale; /* use `auto` for data without a scale rule; needs samples */
     bool equalize;
     enum bias_correction bias;
-    const struct batch_norms *batch_norms; /* BIAS_DATA_FREE */
+    const struct batch_norms *batch_norms; /* BIAS_DATA_FREE, data_free */
+    bool data_free;      /* without data: no complaint about batch norms that there are not, and
+                            see `noise` */
+    bool choose_formats; /* formats of FP8, and scales of its data, from weights and batch norms */
     double smooth;       /* SmoothQuant's exponent, 0 .. 1; 0 = none; needs samples */
     enum rounding round; /* anything but nearest needs samples */
     enum loss loss;      /* for searches and topk */
@@ -86,7 +89,10 @@ struct quantize_report {
     int n_rounded, n_unrounded;       /* products with weights not rounded to nearest, and others */
     double round_before, round_after; /* loss of the results */
     bool is_unrounded;                /* rounding was worse, and was undone */
-    int n_corrected, n_uncorrected;   /* products with corrected bias, and those without channels or
+    double noise; /* data_free: of the results, by their signal, in powers, for synthetic inputs;
+                     negative = not estimated */
+    bool is_classifier;             /* noise is that of the scores of classes */
+    int n_corrected, n_uncorrected; /* products with corrected bias, and those without channels or
                                          (data-free) with unknown data */
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/ctx.h"
 #include "quantize/workers.h"
+#include "relay_ir/validate/validate.h"
 
 static const double damping =
     0.01; /* of the mean of H's diagonal, added to it; as GPTQ's authors */
@@ -80,6 +81,15 @@ int grid_nearest(const struct grid *grid, double x)
             high = middle;
     }
     return x - grid->at[low] <= grid->at[high] - x ? low : high;
+}
+
+/* To the neighbour that is farther away. */
+static double grid_step(const struct grid *grid, int index)
+{
+    const double below = index > 0 ? grid->at[index] - grid->at[index - 1] : 0;
+    const double above = index + 1 < grid->n ? grid->at[index + 1] - grid->at[index] : 0;
+
+    return fmax(below, above);
 }
 
 /* --- the factor of H -------------------------------------------------------------------------- */
@@ -274,6 +284,22 @@ static void round_adaround(const struct rows *rows, const struct grid *grid, int
 
 /* --- all rows --------------------------------------------------------------------------------- */
 
+/* Where weights saturate, the plane that is nearest may be far off: such rows stay as they are. */
+static bool is_near(const struct rows *rows, const struct grid *grid, int64_t row,
+                    const uint8_t *was, const uint8_t *now)
+{
+    double moved = 0, step = 0;
+
+    for (int64_t i = 0; i < rows->k; i++) {
+        const int64_t at = row * rows->k + i;
+        const double scale = (double)rows->scales[at];
+
+        moved += pow(scale * (grid->at[now[i]] - grid->at[was[i]]), 2);
+        step = fmax(step, fabs(scale) * fmax(grid_step(grid, was[i]), grid_step(grid, now[i])));
+    }
+    return moved <= pow(NEAR_STEPS * step, 2) * (double)rows->k;
+}
+
 struct worker {
     struct rows *rows;
     const struct grid *grid;
@@ -299,7 +325,8 @@ static void work(void *user)
         else
             round_adaround(rows, worker->grid, row, room);
         worker->after[row] = error_of(rows, worker->grid, row, room);
-        if (worker->after[row] < worker->before[row])
+        if (worker->after[row] < worker->before[row] &&
+            is_near(rows, worker->grid, row, index, room->index))
             memcpy(index, room->index, (size_t)rows->k);
         else
             worker->after[row] = worker->before[row];

@@ -1,5 +1,6 @@
 /* spread.h - magnitudes of a tensor as weighted points, and their rounding to a format: the core of
- * scale rules and search. All formats are symmetric, so signs do not matter. */
+ * scale rules and search. Formats are symmetric, or
+ * without a sign and for what has none, so signs do not matter. */
 #ifndef QUANTIZE_SPREAD_H
 #define QUANTIZE_SPREAD_H
 

@@ -13,6 +13,7 @@ struct quantization {
     struct ctx *ctx;
     const struct quantize_options *options;
     struct quantize_report *report;
+    struct validation *validation;         /* is told of shifted biases; NULL = none */
     const struct calib_table *calibration; /* given, or made from samples; NULL = none */
     struct layer_mean *means; /* of the float model, for correct_bias (bias_correction.c) */
     struct outcome *wanted;   /* results of the float model (outcome.h); NULL = unknown */
@@ -20,12 +21,15 @@ struct quantization {
     struct rounded_weight *weights;     /* original weights for round (round_weights.c) */
     struct shifted *shifted;            /* changed biases, last first (layer_mean.c) */
     struct batch_norms *statistics;     /* batch norm statistics, scaled by `equalize` */
+    bool is_guessed;                    /* the calibration is data_free_table's */
+    struct estimate *estimate;          /* data_free: results of the float model */
 
     /* choose.c */
     const struct node *first, *last; /* kept in f32; NULL = none */
     struct map kept;                 /* topk: name of an output -> node */
 
-    struct map logged; /* search_scales.c: values already in the log */
+    struct map logged;  /* search_scales.c: values already in the log */
+    struct map formats; /* choose_format.c: rule and value -> chosen struct number_format * */
 
     /* data_scale.c */
     int n_unknown, n_broken;
@@ -87,6 +91,17 @@ const struct value *data_scale_source(const struct value *value);
 
 /* True if the result holds only elements of input 0, values between two of them, and 0. */
 bool keeps_numbers(const struct node *node);
+
+/* The format for a value with this source: the precision's; signed where that is unsigned and the
+ * value may be negative; the nearest where it is `auto`. choose_format.c */
+struct number_format data_format_of(struct quantization *q, const struct precision *precision,
+                                    const struct value *source);
+
+/* The names of those that `auto` chooses from. */
+const char *const *choosable_formats(bool for_data, int *n);
+
+/* True if the numbers were never negative when they were measured, or cannot be. */
+bool is_never_negative(const struct quantization *q, const struct value *value);
 
 /* Scale of a value for a reader of this precision. False if its range is unknown; data_scale_report
  * reports it. */

@@ -182,8 +182,11 @@ static struct encoding encode_all(const struct value *weight, int axis,
     const int64_t n = type_elements(&weight->type);
     struct encoding e = { .format = chosen ? chosen->format : precision->weights };
     struct scaling scaling = { precision->weight_scale, chosen, least };
-    const enum dtype dtype = e.format.dtype;
+    enum dtype dtype;
 
+    if (e.format.chooses_format)
+        e.format = weights_nearest_format(weight, axis, &precision->weight_scale);
+    dtype = e.format.dtype;
     if (e.format.chooses_bias) {
         const double most = greatest(weight->data, n);
 

@@ -27,6 +27,11 @@ void weights_encode(struct value *weight, int axis, const struct precision *prec
                     const struct chosen_scales *chosen, const float *least,
                     struct quantized_weights *out);
 
+/* Of the formats for weights that `auto` chooses from, the one nearest to the constant: least noise
+ * over signal, in the mean over channels. choose_format.c */
+struct number_format weights_nearest_format(const struct value *weight, int axis,
+                                            const struct scale_rule *rule);
+
 /* Quantised and converted back into rounded[], without changing the graph. */
 void weights_round(const struct value *weight, int axis, const struct precision *precision,
                    float *rounded);

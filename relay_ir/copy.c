@@ -1,6 +1,7 @@
 #include "relay_ir/copy.h"
 
 #include "relay_ir/outline.h"
+#include "relay_ir/state.h"
 
 struct module *module_copy(struct ctx *ctx, const struct module *module)
 {
@@ -10,7 +11,9 @@ struct module *module_copy(struct ctx *ctx, const struct module *module)
 
     copy->opset = module->opset;
     copy->n_onnx_nodes = module->n_onnx_nodes;
+    copy->format = module->format;
     copy->producer = module->producer;
+    copy->rounds_as_written = module->rounds_as_written;
     copy->rounds_as_onnx = module->rounds_as_onnx;
     for (int i = 0; i < fn->n_params; i++)
         param_new(copy->main, fn->params[i]->name, &fn->params[i]->type);
@@ -27,5 +30,7 @@ struct module *module_copy(struct ctx *ctx, const struct module *module)
             made = constant_new(copy->main, result->name, &result->type, result->data);
         result_add(copy->main, made, fn->result_names[i]);
     }
+    for (int i = 0; i < module->n_states; i++)
+        state_add(copy, &module->states[i]);
     return copy;
 }

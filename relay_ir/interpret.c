@@ -242,7 +242,7 @@ static bool want(struct search *search, const struct value *value)
         map_set(&search->known, value->name, tensor);
         return true;
     }
-    if (!small_enough(search, value->def))
+    if (value->def->op == OP_CUSTOM || !small_enough(search, value->def))
         return false;
     frame = arena_new(&search->arena, struct frame);
     frame->node = value->def;

@@ -16,6 +16,7 @@ struct module *module_new(struct ctx *ctx)
     module->ctx = ctx;
     module->producer = "";
     module->fired.arena = &module->arena;
+    module->format = "ONNX";
     module->main = function_new(module, "main");
     return module;
 }
@@ -269,6 +270,7 @@ struct node *node_new(struct function *fn, const struct node_args *args)
         node->outputs[i]->index = i;
     }
     fn->module->n_made++;
+    fn->module->chooses = fn->module->chooses || args->op == OP_IF;
     fn->module->n_made_operands += args->n_inputs + node->n_outputs;
     node_set_inputs(node, args->n_inputs, args->inputs);
     link_node(node, args->before);
@@ -321,6 +323,15 @@ void value_take_name(struct value *to, struct value *from)
     to->name = name;
     from->name = function_unique_name(fn, name);
     map_set(&fn->names, from->name, from);
+}
+
+void value_rename(struct value *value, const char *name)
+{
+    struct function *fn = value->fn;
+
+    map_set(&fn->names, value->name, NULL);
+    value->name = function_unique_name(fn, name);
+    map_set(&fn->names, value->name, value);
 }
 
 void value_swap_names(struct value *a, struct value *b)

@@ -77,6 +77,20 @@ struct function {
     struct function *next;
 };
 
+/* What a streaming network keeps: a parameter of main reads what a result of the run before left. */
+struct state {
+    int param, result;     /* indices; both have the same shape and element type */
+    struct tensor initial; /* of the parameter before the first run; data NULL = zeros */
+};
+
+/* The strings that an output of the model has: relayc gives their numbers, i64. */
+struct class_names {
+    const char *output; /* the model's name for it */
+    int n;
+    const char *const *names; /* raw text of the model */
+    struct class_names *next;
+};
+
 struct module {
     struct ctx *ctx;
     struct arena arena; /* graph structure */
@@ -84,10 +98,16 @@ struct module {
     struct function *main;
     struct function *functions; /* main first, then regions in order of making */
     struct function *last_function;
-    int opset;            /* of the ONNX default domain; 0 = not from ONNX */
-    int n_onnx_nodes;     /* of the model's graph, for reports; 0 = not from ONNX */
-    const char *producer; /* ONNX producer_name and version, raw; "" = none */
-    bool rounds_as_onnx;  /* --rounding onnx (passes/lower_int/fake_quant_to_integer.c) */
+    int n_states;
+    struct state *states;   /* relay_ir/state.h */
+    int opset;              /* of the ONNX default domain; 0 = not from ONNX */
+    int n_onnx_nodes;       /* of the model's graph, for reports; 0 = not from ONNX */
+    const char *format;     /* of the file, for reports: "ONNX", "TensorFlow Lite" */
+    const char *producer;   /* ONNX producer_name and version, raw; "" = none */
+    struct class_names *class_names; /* of outputs that are strings in the model; NULL = none */
+    bool rounds_as_written; /* the file says how (TensorFlow Lite): no rule rounds otherwise */
+    bool chooses;           /* it has had an `if` */
+    bool rounds_as_onnx;    /* --rounding onnx (passes/lower_int/fake_quant_to_integer.c) */
     int64_t n_made, n_made_operands; /* created by node_new so far */
     size_t swept_bytes;              /* size of bulk after the last sweep of constants_fit_swept */
     struct map fired;                /* rewrite rule -> long *: how often it fired, for --stats */
@@ -173,6 +193,9 @@ void value_keep_calibration(const struct value *from, struct value *to);
 
 /* Gives `to` the name of `from`, and `from` a derived one. */
 void value_take_name(struct value *to, struct value *from);
+
+/* Gives the value this name, or one derived from it if another value has it. */
+void value_rename(struct value *value, const char *name);
 
 /* Swaps the names of two values of one function. */
 void value_swap_names(struct value *a, struct value *b);

@@ -6,7 +6,8 @@
 enum { NOT_PLACED, UNDER_WAY, PLACED };
 
 struct sorting {
-    unsigned char *state; /* by node id */
+    const struct guards *guards; /* by node id, NULL = none; computed before what they guard */
+    unsigned char *state;        /* by node id */
     int *next_input;
     struct node **stack;
     int depth;
@@ -27,8 +28,13 @@ static void place(struct sorting *sorting, struct node *node)
         struct node *top = sorting->stack[sorting->depth - 1];
         const int i = sorting->next_input[top->id]++;
 
-        if (i < top->n_inputs) {
-            struct node *def = top->inputs[i] ? top->inputs[i]->def : NULL;
+        const int n_guards = sorting->guards ? sorting->guards[top->id].n : 0;
+
+        if (i < top->n_inputs + n_guards) {
+            const struct value *value =
+                i < top->n_inputs ? top->inputs[i]
+                                  : sorting->guards[top->id].at[i - top->n_inputs].condition;
+            struct node *def = value ? value->def : NULL;
 
             if (def && sorting->state[def->id] != PLACED)
                 push(sorting, def);
@@ -42,7 +48,12 @@ static void place(struct sorting *sorting, struct node *node)
 
 void function_sort(struct function *fn)
 {
-    struct sorting sorting = { .depth = 0 };
+    function_sort_guarded(fn, NULL);
+}
+
+void function_sort_guarded(struct function *fn, const struct guards *guards)
+{
+    struct sorting sorting = { .guards = guards };
     struct arena arena = { NULL };
     struct node **order;
     int n = 0;

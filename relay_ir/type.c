@@ -43,6 +43,13 @@ const struct minifloat *type_minifloat(const struct type *type)
     return dtype_minifloat(type->dtype);
 }
 
+const char *type_format(const struct type *type)
+{
+    const struct minifloat *format = type_minifloat(type);
+
+    return format ? format->name : dtype_name(type->dtype);
+}
+
 int type_packed_bits(const struct type *type)
 {
     const struct minifloat *format = type_minifloat(type);

@@ -56,6 +56,9 @@ size_t type_bytes(const struct type *type);
 /* Codec of a narrow float type, AFP included; NULL for others. */
 const struct minifloat *type_minifloat(const struct type *type);
 
+/* "f32", "i8", "f8e4m3"; of AFP the codec's name, "afp<4,3,8>". */
+const char *type_format(const struct type *type);
+
 /* Bits of an element, and bytes of the tensor without scales, when packed as constants are in
  * generated C. */
 int type_packed_bits(const struct type *type);

@@ -70,16 +70,18 @@ static void add_format(struct bayes *b, const char *name)
     b->bits[b->n_formats++] = number_format_bits(&format);
 }
 
+/* Those that the precision takes; add_format leaves out the others. */
 static void list_formats(struct bayes *b)
 {
+    static const char *const named[] = { "f8e4m3", "f8e3m4", "f8e5m2",       "i8",          "i4",
+                                         "mxfp8",  "mxfp6",  "mxfp8=f8e5m2", "mxfp6=f6e3m2" };
     struct arena *arena = &b->search->ctx->perm;
 
     for (int bits = LEAST_BITS; bits <= MOST_BITS; bits++)
         for (int e = 1; e < bits; e++)
             add_format(b, arena_printf(arena, "afp<%d,%d>", e, bits - 1 - e));
-    add_format(b, "f8e4m3");
-    add_format(b, "f8e3m4");
-    add_format(b, "f8e5m2");
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        add_format(b, named[i]);
 }
 
 /* --- what the weights lose -------------------------------------------------------------------- */
@@ -395,6 +397,18 @@ static bool try_alike(struct bayes *b)
     return true;
 }
 
+static bool without_formats(const struct bayes *b)
+{
+    struct ctx *ctx = b->search->ctx;
+
+    diag_error(ctx, DIAG_USAGE, NULL,
+               "--strategy bayes chooses among formats of weights, and precision %s has one only",
+               precision_name(b->options->precision.mode));
+    diag_help(ctx, "afp, fp8, fp8w, int8w, mxfp8 and mxfp6 have several; other strategies choose "
+                   "which layers stay f32");
+    return false;
+}
+
 bool search_bayes(struct search *search, const struct strategy_options *options, struct found *out)
 {
     struct bayes b = { .search = search, .options = options, .out = out };
@@ -408,10 +422,8 @@ bool search_bayes(struct search *search, const struct strategy_options *options,
     b.allowed = fmax(fmax(1 - out->target, 1 - out->start.cos), 1e-9);
     b.best = objective(&b, b.start, &out->start);
     list_formats(&b);
-    if (b.n_formats == 0)
-        return diag_error(search->ctx, DIAG_USAGE, NULL,
-                          "--strategy bayes chooses formats of weights, which precision %s lacks",
-                          precision_name(options->precision.mode));
+    if (b.n_formats < 2)
+        return without_formats(&b);
     measure_layers(&b);
     if (!optimise(&b) || !refine(&b))
         return false;

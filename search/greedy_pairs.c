@@ -4,7 +4,10 @@
  *
  * method   a step tries all moves when it is the first, then those that gained most in the last
  *          full step; when none of these gains, all once more. What the network computes now is
- *          kept (reuse.h), so that a move costs what is behind it */
+ *          kept (reuse.h), so that a move costs what is behind it. What gains most now may leave no
+ *          room for what gains more together: if the target is not reached, the units that lose
+ *          most alone (topk) stay f32 instead where that is better, and the steps go on from there
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +136,60 @@ static bool make_step(struct greedy *g, bool first, bool *any)
     return search_rebase(g->search, &candidate);
 }
 
+static bool make_steps(struct greedy *g)
+{
+    bool any = true;
+
+    for (bool first = true;
+         any && g->out->end.cos < g->options->target && g->n_float < g->options->max_float;
+         first = false)
+        if (!make_step(g, first, &any))
+            return false;
+    return true;
+}
+
+/* As few of the units that lose most alone as reach the target, else as many as may be. */
+static bool try_worst(struct greedy *g)
+{
+    struct search *search = g->search;
+    struct arena *arena = &search->ctx->perm;
+    const int own = search_setting(search, &g->options->precision);
+    int *settings = g->start;
+
+    if (!rank_units(search, g->start, 1, &own, g->out, NULL))
+        return false;
+    search->n_expected += g->options->max_float;
+    for (int n = 1; n <= g->options->max_float && n <= g->out->n_ranked; n++) {
+        struct proposal candidate = { .what = arena_printf(arena, "the worst %d in f32", n) };
+        struct score score;
+
+        candidate.settings = settings =
+            search_with(search, settings, g->out->ranking[n - 1].unit, 0);
+        if (!search_judge_one(search, &candidate, &score))
+            return false;
+        if (score_is_better(&score, &g->out->end)) {
+            found_stage(search, g->out, candidate.what, &score);
+            found_offer(search, g->out, &candidate, &score);
+            g->out->n_float = g->n_float = n;
+        }
+        if (score.cos >= g->options->target)
+            break;
+    }
+    return true;
+}
+
+static bool improve_by_worst(struct greedy *g)
+{
+    const int *settings = g->out->settings;
+
+    if (!try_worst(g))
+        return false;
+    if (g->out->settings == settings)
+        return true;
+    return search_rebase(g->search, &(struct proposal){ .settings = g->out->settings }) &&
+           make_steps(g);
+}
+
 bool search_greedy_pairs(struct search *search, const struct strategy_options *options,
                          struct found *out)
 {
@@ -140,7 +197,6 @@ bool search_greedy_pairs(struct search *search, const struct strategy_options *o
     const int own = search_setting(search, &options->precision);
     const struct proposal begin = { .settings = g.start =
                                         start_settings(search, &options->precision, own) };
-    bool any = true;
 
     search->n_expected = 1;
     if (!found_begin(search, g.start, out))
@@ -150,9 +206,5 @@ bool search_greedy_pairs(struct search *search, const struct strategy_options *o
     if (!search_rebase(search, &begin))
         return false;
     list_moves(&g);
-    for (bool first = true; any && out->end.cos < options->target && g.n_float < options->max_float;
-         first = false)
-        if (!make_step(&g, first, &any))
-            return false;
-    return true;
+    return make_steps(&g) && (out->end.cos >= options->target || improve_by_worst(&g));
 }

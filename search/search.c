@@ -5,10 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "quantize/quantize.h"
 #include "quantize/workers.h"
-#include "relay_ir/copy.h"
-#include "relay_ir/passes/pipeline.h"
 #include "runtime/engine/engine.h"
 #include "search/judge.h"
 
@@ -87,21 +84,13 @@ static const struct calib_table *table_of(const struct search *search,
 static struct module *build_module(const struct search *search, const struct proposal *proposal,
                                    struct ctx *ctx, bool simulate_only)
 {
-    const struct pipeline_options prepare = { .part = PIPELINE_PREPARE };
-    struct module *module = module_copy(ctx, search->module);
+    struct module *module;
     struct qtable qtable;
-    struct quantize_options options = { .qtable = &qtable,
-                                        .calib = table_of(search, proposal),
-                                        .n_threads = 1,
-                                        .simulate_only = simulate_only };
-    struct quantize_report report;
 
     search_qtable(search, proposal->settings, &ctx->perm, &qtable);
-    if (module && precision_parse(ctx, "", "f32", &options.precision) &&
-        quantize_module(module, &options, &prepare, &report))
-        return module;
-    module_free(module);
-    return NULL;
+    module = search->options->stages->quantize(search->module, ctx, &qtable,
+                                               table_of(search, proposal), simulate_only);
+    return module;
 }
 
 struct module *search_build(const struct search *search, const struct proposal *proposal,
@@ -126,7 +115,7 @@ bool search_prepare_run(const struct search *search, struct module *module)
         if (value)
             result_add(module->main, value, options->tensors[i]);
     }
-    return pipeline_run_one(module, "unshare_dequantize") && pipeline_run_one(module, "fuse_ops");
+    return options->stages->fuse(module);
 }
 
 /* --- what the trials are of ------------------------------------------------------------------- */

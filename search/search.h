@@ -33,7 +33,17 @@ struct judge {
 
 enum measure { MEASURE_COS, MEASURE_SNR, MEASURE_MSE, MEASURE_TASK };
 
+/* What a candidate goes through, by the driver's stages (driver/trial.c). */
+struct search_stages {
+    /* A copy in ctx of the prepared module, quantised as by `compile --qtable`; or, if
+     * simulate_only, fake-quantised. NULL after an error. */
+    struct module *(*quantize)(const struct module *module, struct ctx *ctx, struct qtable *qtable,
+                               const struct calib_table *calib, bool simulate_only);
+    bool (*fuse)(struct module *module); /* of a fake-quantised copy, for the engine */
+};
+
 struct search_options {
+    const struct search_stages *stages;
     const struct calib_table *calib; /* NULL = none */
     int64_t n_samples;
     const struct tensor *inputs; /* [n_samples][parameters] */

@@ -146,10 +146,14 @@ static void add_trial(struct trials *t, const struct judged *trial)
 static const struct {
     const char *name;
     size_t offset;
+    bool optional; /* not written if it is NaN: without --metric there is no score of the task */
 } numbers[] = {
-    { "loss", offsetof(struct score, loss) }, { "cos", offsetof(struct score, cos) },
-    { "snr", offsetof(struct score, snr) },   { "mse", offsetof(struct score, mse) },
-    { "task", offsetof(struct score, task) }, { "seconds", offsetof(struct score, seconds) },
+    { "loss", offsetof(struct score, loss), false },
+    { "cos", offsetof(struct score, cos), false },
+    { "snr", offsetof(struct score, snr), false },
+    { "mse", offsetof(struct score, mse), false },
+    { "task", offsetof(struct score, task), true },
+    { "seconds", offsetof(struct score, seconds), false },
 };
 
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
@@ -182,7 +186,8 @@ static const char *line_of(struct arena *arena, struct mark key, const char *wha
         double number;
 
         memcpy(&number, (const char *)score + numbers[i].offset, sizeof number);
-        add_number(&line, numbers[i].name, number);
+        if (!numbers[i].optional || !isnan(number))
+            add_number(&line, numbers[i].name, number);
     }
     str_add(&line, "}\n");
     cJSON_free(quoted);
@@ -219,9 +224,10 @@ static bool read_trial(struct trials *t, const cJSON *json)
     if (!mark_parse(cJSON_GetStringValue(key), &trial.key) || !cJSON_IsString(what))
         return malformed(t, "a trial has a \"key\" of 32 digits, and a \"what\"");
     for (int i = 0; i < N_NUMBERS; i++) {
-        double number;
+        const cJSON *item = cJSON_GetObjectItemCaseSensitive(json, numbers[i].name);
+        double number = NAN;
 
-        if (!read_number(cJSON_GetObjectItemCaseSensitive(json, numbers[i].name), &number))
+        if (!(numbers[i].optional && !item) && !read_number(item, &number))
             return malformed(
                 t, arena_printf(&t->ctx->perm, "\"%s\" is not a number", numbers[i].name));
         memcpy((char *)&trial.score + numbers[i].offset, &number, sizeof number);

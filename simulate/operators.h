@@ -16,15 +16,15 @@ struct simulation {
 typedef bool simulated(const struct simulation *sim, const struct node *node,
                        const struct tensor *const *in, struct tensor *out);
 
-simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_cumulative,
-    simulate_dense, simulate_gelu, simulate_global_average, simulate_grid_sample,
-    simulate_group_norm, simulate_layer_norm, simulate_log_softmax, simulate_lp_normalize,
-    simulate_lrn, simulate_matmul, simulate_pool, simulate_recurrent, simulate_reduce,
-    simulate_resize, simulate_roi_align, simulate_scalar, simulate_softmax;
+simulated simulate_batch_norm, simulate_conv, simulate_conv_transpose, simulate_coupling,
+    simulate_cumulative, simulate_dense, simulate_gelu, simulate_global_average,
+    simulate_grid_sample, simulate_group_norm, simulate_layer_norm, simulate_log_softmax,
+    simulate_lp_normalize, simulate_lrn, simulate_matmul, simulate_pool, simulate_recurrent,
+    simulate_reduce, simulate_resize, simulate_roi_align, simulate_scalar, simulate_softmax,
+    simulate_tree_ensemble;
 
-/* True if this kernel (codegen_c/core/kernels.def) is the default for the node; the order of sums
- * may depend on it. */
-bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel);
+/* The order of the kernel that is the default for the node. */
+enum sum_order sums_of(const struct simulation *sim, const struct node *node);
 
 /* True if its products are not rounded before they are added. */
 bool fuses_products(const struct simulation *sim, const struct node *node);
@@ -47,7 +47,7 @@ bool sums_by_blocks(const struct simulation *sim, const struct node *node,
 /* Product of a row with contiguous x. */
 float block_sum(const struct block_sums *sums, int64_t row, const float *x);
 
-/* True if sums over runs of `len` elements of input 0 use runtime/embed/row_sum_f32.h. */
+/* True if sums are those of rows (SUMS_ROWS), and runs of `len` elements of input 0 are read so. */
 bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t len);
 
 /* An operand converted to f32 (exact for narrower formats). In bulk. */

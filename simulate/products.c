@@ -46,7 +46,7 @@ bool sums_by_blocks(const struct simulation *sim, const struct node *node,
     struct qtype unscaled;
     float *ones;
 
-    if (!type_has_blocks(&weight->type) || !has_kernel(sim, node, "gemv_blocks"))
+    if (!type_has_blocks(&weight->type) || sums_of(sim, node) != SUMS_BLOCKS)
         return false;
     ones = bulk_alloc(bulk, (size_t)quant->n * sizeof *ones);
     for (int64_t i = 0; i < quant->n; i++)
@@ -91,7 +91,7 @@ bool simulate_dense(const struct simulation *sim, const struct node *node,
                             .a_step = 1,
                             .b_step = 1,
                             .fused = fuses_products(sim, node),
-                            .sums_of_16 = has_kernel(sim, node, "matmul_column") };
+                            .sums_of_16 = sums_of(sim, node) == SUMS_OF_16 };
     struct bulk bulk = { NULL, 0 };
     const float *a = floats_of(&bulk, in[0]), *b = floats_of(&bulk, in[1]);
     float *y = out->data;
@@ -138,7 +138,7 @@ bool simulate_matmul(const struct simulation *sim, const struct node *node,
     n = y->dim[y->rank - 1];
     p.k = a->dim[a->rank - (attrs->transpose_a ? 2 : 1)];
     p.fused = fuses_products(sim, node);
-    p.sums_of_16 = has_kernel(sim, node, "matmul_column");
+    p.sums_of_16 = sums_of(sim, node) == SUMS_OF_16;
     p.a_step = attrs->transpose_a ? m : 1;
     p.b_step = attrs->transpose_b ? 1 : n;
     left = floats_of(&bulk, in[0]);

@@ -1,6 +1,7 @@
 /* rows.c - what runs along one axis: softmax and log_softmax, lp_normalize, cumsum and cumprod. */
 #include <math.h>
 
+#include "relay_ir/ops/ops.h"
 #include "relay_ir/type.h"
 #include "runtime/embed/exp_f32.h"
 #include "runtime/embed/exp_negative_f32.h"
@@ -59,9 +60,8 @@ bool simulate_softmax(const struct simulation *sim, const struct node *node,
                       const struct tensor *const *in, struct tensor *out)
 {
     const int64_t axis = node->attrs.axis.axis, n = count_lines(&out->type, axis);
-    const bool is_short = has_kernel(sim, node, "softmax_short");
-    const bool by_rows =
-        has_kernel(sim, node, "softmax_group") || has_kernel(sim, node, "softmax_rows");
+    const bool is_short = sums_of(sim, node) == SUMS_INVERSE;
+    const bool by_rows = sums_of(sim, node) == SUMS_ROWS;
 
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
@@ -81,7 +81,7 @@ bool simulate_log_softmax(const struct simulation *sim, const struct node *node,
                           const struct tensor *const *in, struct tensor *out)
 {
     const int64_t axis = node->attrs.axis.axis, n = count_lines(&out->type, axis);
-    const bool by_rows = has_kernel(sim, node, "log_softmax_rows");
+    const bool by_rows = sums_of(sim, node) == SUMS_ROWS;
 
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
@@ -114,7 +114,7 @@ bool simulate_lp_normalize(const struct simulation *sim, const struct node *node
 {
     const int64_t axis = node->attrs.lp_normalize.axis, n = count_lines(&out->type, axis);
     const bool squares = node->attrs.lp_normalize.p == 2;
-    const bool by_rows = has_kernel(sim, node, "lp_normalize_rows");
+    const bool by_rows = sums_of(sim, node) == SUMS_ROWS;
 
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, axis, i);
@@ -142,13 +142,13 @@ bool simulate_cumulative(const struct simulation *sim, const struct node *node,
     (void)sim;
     for (int64_t i = 0; i < n; i++) {
         const struct line line = line_along(in[0], out, attrs->axis, i);
-        float sum = node->op == OP_CUMPROD ? 1 : 0;
+        float sum = (float)cumulative_begin(node->op);
 
         for (int64_t k = 0; k < line.n; k++) {
             const int64_t at = (attrs->reverse ? line.n - 1 - k : k) * line.step;
             const float before = sum;
 
-            sum = node->op == OP_CUMPROD ? sum * line.x[at] : sum + line.x[at];
+            sum = (float)cumulative_step(node->op, sum, line.x[at]);
             line.y[at] = attrs->exclusive ? before : sum;
         }
     }

@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "codegen_c/core/anchor.h"
 #include "simulate/operators.h"
@@ -47,18 +46,30 @@ bool simulate(struct ctx *ctx, struct function *fn, const struct simulate_option
                         &(struct other_evaluator){ evaluate, &sim });
 }
 
+/* Orders that the evaluators follow (operators.h): a new one has to be written there. */
+static bool is_followed(enum sum_order order)
+{
+    switch (order) {
+    case SUMS_UNSTATED:
+    case SUMS_NOT_SIMULATED: return false;
+    case SUMS_NONE:
+    case SUMS_PLAIN:
+    case SUMS_INVERSE:
+    case SUMS_CHANNELS:
+    case SUMS_OF_16:
+    case SUMS_BLOCKS:
+    case SUMS_COLUMNS:
+    case SUMS_FOUR_PIXELS:
+    case SUMS_ROWS: return true;
+    }
+    return false;
+}
+
 const struct codegen_region *simulate_exception(const struct codegen_result *result)
 {
-    static const char *const others[] = { "band_winograd", "winograd", "depthwise_winograd",
-                                          "conv_amx", "conv_pairs" };
-
-    for (int i = 0; i < result->n_regions; i++) {
-        const char *kernel = result->regions[i].kernel;
-
-        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-            if (!kernel || strcmp(kernel, others[k]) == 0)
-                return &result->regions[i];
-    }
+    for (int i = 0; i < result->n_regions; i++)
+        if (!is_followed(result->regions[i].sums))
+            return &result->regions[i];
     return NULL;
 }
 
@@ -70,44 +81,32 @@ static struct region region_of(const struct simulation *sim, const struct node *
                             .winograd = WINOGRAD_OFF };
 }
 
-bool has_kernel(const struct simulation *sim, const struct node *node, const char *kernel)
+static const struct kernel *kernel_of(const struct simulation *sim, const struct node *node)
 {
     const struct region region = region_of(sim, node);
-    const struct kernel *usual = kernel_usual(&region);
 
-    return usual && strcmp(usual->name, kernel) == 0;
+    return kernel_usual(&region);
+}
+
+enum sum_order sums_of(const struct simulation *sim, const struct node *node)
+{
+    const struct kernel *kernel = kernel_of(sim, node);
+
+    return kernel ? kernel->sums : SUMS_NONE;
 }
 
 bool adds_by_rows(const struct simulation *sim, const struct node *node, int64_t len)
 {
     const struct region region = region_of(sim, node);
 
-    return reads_rows(&region, len);
+    return sums_of(sim, node) == SUMS_ROWS && reads_rows(&region, len);
 }
 
 bool fuses_products(const struct simulation *sim, const struct node *node)
 {
-    static const char *const kernels[] = { "conv",
-                                           "conv_band",
-                                           "conv_columns",
-                                           "conv_decoded",
-                                           "conv_parts",
-                                           "conv_small",
-                                           "conv_stationary",
-                                           "conv_transpose_tiles",
-                                           "dense_tiles",
-                                           "depthwise",
-                                           "gemv",
-                                           "gemv_blocks",
-                                           "gru",
-                                           "lstm",
-                                           "matmul_tiles",
-                                           "rnn" };
-    bool fuses = false;
+    const struct kernel *kernel = sim->fused ? kernel_of(sim, node) : NULL;
 
-    for (size_t i = 0; sim->fused && i < sizeof kernels / sizeof *kernels; i++)
-        fuses = fuses || has_kernel(sim, node, kernels[i]);
-    return fuses;
+    return kernel && kernel->fuses;
 }
 
 float add_product(float sum, float a, float b, bool fused)

@@ -127,8 +127,7 @@ bool simulate_conv(const struct simulation *sim, const struct node *node,
     const float *data = floats_of(&bulk, in[0]), *weights = floats_of(&bulk, in[1]);
     const int64_t len = group_in * taps_of(&s);
     const bool fused = fuses_products(sim, node);
-    const bool as_it_lies =
-        has_kernel(sim, node, "conv_direct"); /* a weight that comes at run time */
+    const bool by_channels = sums_of(sim, node) == SUMS_CHANNELS;
     struct block_sums sums;
     const bool in_blocks = sums_by_blocks(sim, node, in[1], &bulk, &sums);
     int64_t n_out;
@@ -143,7 +142,7 @@ bool simulate_conv(const struct simulation *sim, const struct node *node,
         ((float *)out->data)[image * to.image + oc * to.channel + i % n_out * to.place] =
             in_blocks
                 ? block_sum(&sums, oc, at)
-                : conv_sum(&s, &place, group_in, at, &from, weights + oc * len, as_it_lies, fused);
+                : conv_sum(&s, &place, group_in, at, &from, weights + oc * len, by_channels, fused);
     }
     bulk_release(&bulk);
     return true;
@@ -232,7 +231,7 @@ bool simulate_global_average(const struct simulation *sim, const struct node *no
     const int64_t len = type_span(type, from, from + type->rank - 2);
     struct bulk bulk = { NULL, 0 };
     const float *x = floats_of(&bulk, in[0]);
-    const bool by_rows = has_kernel(sim, node, "global_avg_pool") && adds_by_rows(sim, node, len);
+    const bool by_rows = adds_by_rows(sim, node, len);
 
     for (int64_t plane = 0; plane < type_elements(&out->type); plane++) {
         const float *at = x + plane / channels * step.image + plane % channels * step.channel;
@@ -325,7 +324,7 @@ bool simulate_pool(const struct simulation *sim, const struct node *node,
     const struct layout_steps to = layout_steps(&out->type, attrs->layout);
     const bool is_lp =
         node->op == OP_LP_POOL1D || node->op == OP_LP_POOL2D || node->op == OP_LP_POOL3D;
-    const bool by_columns = has_kernel(sim, node, "pool_tiles");
+    const bool by_columns = sums_of(sim, node) == SUMS_COLUMNS;
     struct spatial s = spatial_make(x.rank - 2, x.dim + 2, attrs->pool_size.at, &attrs->strides,
                                     &attrs->padding, &attrs->dilation);
     const float *data = in[0]->data;

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -93,6 +94,16 @@ void inject_begin(const char *wish)
         read_one(wish);
 }
 
+static const char *const *spared; /* NULL: nobody */
+
+void inject_spare(const char *const *libraries)
+{
+    void *frame;
+
+    backtrace(&frame, 1); /* which allocates, the first time */
+    spared = libraries;
+}
+
 long inject_allocations(void)
 {
     return atomic_load(&counts[MEMORY]);
@@ -112,11 +123,26 @@ static void *live(void *block)
 
 /* --- failures --------------------------------------------------------------------------------- */
 
+/* Whether a caller is in a spared library. */
+static bool is_spared(void)
+{
+    enum { DEEPEST = 64 };
+    void *frames[DEEPEST];
+    const int n = spared ? backtrace(frames, DEEPEST) : 0;
+    Dl_info info;
+
+    for (int i = 0; i < n; i++)
+        for (int k = 0; spared[k]; k++)
+            if (dladdr(frames[i], &info) && info.dli_fname && strstr(info.dli_fname, spared[k]))
+                return true;
+    return false;
+}
+
 static bool fails(enum kind kind, int error)
 {
     const long n = atomic_fetch_add(&counts[kind], 1) + 1;
 
-    if (kind != failing || (and_later ? n < at : n != at))
+    if (kind != failing || (and_later ? n < at : n != at) || is_spared())
         return false;
     errno = error;
     return true;

@@ -23,6 +23,16 @@
         BOTH(format, "paper-percentile", "paper-percentile 99.99"),                                \
         BOTH(format, "search", "search")
 
+/* Formats without a sign where data has none. */
+#define UNSIGNED(shown, precision)                                                                 \
+    { OURS, shown " max", precision, .data_scale = "max" },                                        \
+        { OURS, shown " max, bias corrected", precision, .data_scale = "max",                      \
+          .bias = BIAS_BY_DATA },                                                                  \
+    {                                                                                              \
+        OURS, shown " by auto, bias corrected", precision, .data_scale = "auto",                   \
+                                                           .bias = BIAS_BY_DATA                    \
+    }
+
 #define INT8_RULE(rule)                                                                            \
     { INT8, "int8 " rule, "int8", .data_scale = rule },                                            \
     {                                                                                              \
@@ -71,6 +81,12 @@ const struct config accuracy_configs[] = {
       .bias = BIAS_BY_DATA },
     { OURS, "w f8e3m4, a f8e3m4 auto, bias corrected", "fp8=f8e3m4", .data_scale = "auto",
       .bias = BIAS_BY_DATA },
+
+    UNSIGNED("w f8e2m5, a u8e2m6", "fp8=f8e2m5,u8e2m6"),
+    UNSIGNED("w f8e3m4, a u8e3m5", "fp8=f8e3m4,u8e3m5"),
+    UNSIGNED("w f8e4m3, a u8e4m4", "fp8=f8e4m3,u8e4m4"),
+    UNSIGNED("w f8e2m5, a f8e2m5", "fp8=f8e2m5"),
+    UNSIGNED("w auto, a auto", "fp8=auto"),
 
     { KEPT, "f8e4m3, bias data-free", "fp8=f8e4m3", .data_scale = "max", .bias = BIAS_DATA_FREE },
     { KEPT, "f8e4m3, equalized", "fp8=f8e4m3", .data_scale = "max", .equalize = true },

@@ -202,28 +202,46 @@ static bool build_generated(struct ctx *ctx, struct module *module, struct host_
     return prepare_machine(&driver) && host_code_build(&driver, module, false, code);
 }
 
+/* By callers of their own on as many threads, each sample by the first that is free. */
+static bool run_generated(struct ctx *ctx, struct run *run, const struct generated *generated,
+                          int n_threads, double *seconds)
+{
+    struct runner *runners = arena_array(&ctx->scratch, struct runner, n_threads);
+    double start;
+    bool ok;
+
+    for (int i = 0; i < n_threads; i++) {
+        runners[i] = (struct runner){ .run = run, .ctx = ctx_new(ctx->diags.input_name) };
+        runners[i].generated = generated_again(runners[i].ctx, generated);
+    }
+    start = now();
+    ok = workers_run(ctx, runners, sizeof *runners, n_threads, run_some) &&
+         all_well(ctx, runners, n_threads);
+    *seconds = now() - start;
+    for (int i = 0; i < n_threads; i++) {
+        generated_free(runners[i].generated);
+        ctx_free(runners[i].ctx);
+    }
+    return ok;
+}
+
 bool evaluate_generated(struct ctx *ctx, struct module *module, const struct dataset *dataset,
-                        int64_t n, struct score *out)
+                        int64_t n, int n_threads, struct score *out)
 {
     struct run run = { .fn = module->main, .dataset = dataset, .score = out };
-    struct runner runner = { .run = &run, .ctx = ctx };
     struct host_code code;
-    double start;
+    bool ok;
 
     if (module->main->n_params != 1)
         return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the network has %d inputs, wanted is 1",
                           module->main->n_params);
     score_begin(ctx, n, out);
-    runner.failed = !build_generated(ctx, module, &code);
-    runner.generated = code.generated;
-    start = now();
-    if (!runner.failed)
-        run_some(&runner);
-    out->seconds = now() - start;
+    ok = build_generated(ctx, module, &code) &&
+         run_generated(ctx, &run, code.generated, n_threads, &out->seconds);
     host_code_free(&code);
-    if (!runner.failed)
+    if (ok)
         *out = score_head(out, n);
-    return !runner.failed;
+    return ok;
 }
 
 /* --- comparison ------------------------------------------------------------------------------- */

@@ -21,10 +21,10 @@ struct score {
 bool evaluate(struct ctx *ctx, struct function *fn, const struct dataset *dataset, int64_t n,
               int n_threads, struct score *out);
 
-/* The same by the C that is generated of the module (after fuse_ops) for this machine, one sample
- * after the other on one core. */
+/* The same by the C that is generated of the module (after fuse_ops) for this machine, a sample
+ * per thread. */
 bool evaluate_generated(struct ctx *ctx, struct module *module, const struct dataset *dataset,
-                        int64_t n, struct score *out);
+                        int64_t n, int n_threads, struct score *out);
 
 /* The part of it that speaks of the first n samples. Borrows; `seconds` is that of all. */
 struct score score_head(const struct score *score, int64_t n);

@@ -10,6 +10,7 @@
 
 #include "base/str.h"
 #include "bench/accuracy/measure.h"
+#include "eval/mcnemar.h"
 
 struct bench {
     const char *shared;
@@ -89,16 +90,16 @@ static void put_heading(const struct bench *bench, const struct subject *subject
                 : " **DIFFERS**");
     put(bench, "Calibrated on %lld samples, tested on %lld others, judged by %s.\n\n",
         (long long)dataset->n_calibration, (long long)dataset->n_tested,
-        bench->judge == JUDGE_GENERATED  ? "the generated C (f32: by oneDNN)"
+        bench->judge == JUDGE_GENERATED  ? "the generated C (first row: by oneDNN)"
         : bench->judge == JUDGE_REALISED ? "oneDNN, on the realised graph"
                                          : "oneDNN, on the simulation");
     if (network->kind == DATA_WINDOWS)
         put(bench, "| | mean squared error | weights, KiB | CPU s to quantise, to run "
                    "|\n|---|---|---|---|\n");
     else
-        put(bench, "| | top-1 %% | points | top-5 %% | agree %% | lost / won | weights, "
+        put(bench, "| | top-1 %% | points | top-5 %% | agree %% | lost / won | p | weights, "
                    "KiB | CPU s to quantise, to run |\n"
-                   "|---|---|---|---|---|---|---|---|\n");
+                   "|---|---|---|---|---|---|---|---|---|\n");
 }
 
 static void put_row(const struct bench *bench, const struct subject *subject, const char *name,
@@ -106,17 +107,21 @@ static void put_row(const struct bench *bench, const struct subject *subject, co
 {
     const struct score f32 = score_head(&subject->f32, score->n);
     const struct comparison c = score_compare(&f32, score);
-    const double kib = (double)bytes / 1024;
+    const double kib = (double)bytes / 1024, p = mcnemar_p(c.n_lost, c.n_won);
+    char chance[16] = "< 0.0001";
 
+    if (p >= 1e-4)
+        snprintf(chance, sizeof chance, "%.2g", p);
     if (subject->network->kind == DATA_WINDOWS) {
         put(bench, "| %s | %.4f | %.1f | %.1f, %.1f |\n", name, score->error, kib, before,
             score->seconds);
         return;
     }
-    put(bench, "| %s | %.2f | %+.2f ± %.2f | %.2f | %.2f | %lld / %lld | %.1f | %.1f, %.1f |\n",
-        name, percent(score->n_right, score->n), c.points, c.points_error,
+    put(bench,
+        "| %s | %.2f | %+.2f ± %.2f | %.2f | %.2f | %lld / %lld | %s | %.1f | %.1f, %.1f |\n", name,
+        percent(score->n_right, score->n), c.points, c.points_error,
         percent(score->n_right5, score->n), percent(c.n_agree, score->n), (long long)c.n_lost,
-        (long long)c.n_won, kib, before, score->seconds);
+        (long long)c.n_won, chance, kib, before, score->seconds);
 }
 
 /* --- one configuration ------------------------------------------------------------------------ */
@@ -163,6 +168,9 @@ static void run_config(struct bench *bench, const struct subject *subject,
     ctx_free(ctx);
 }
 
+/* The f32 row on top is the engine's: this one is of the C that is compared with it below. */
+static const struct config f32_by_the_c = { .name = "f32, by the C", .precision = "f32" };
+
 static void run_network(struct bench *bench, const struct network *network)
 {
     struct subject subject;
@@ -174,6 +182,8 @@ static void run_network(struct bench *bench, const struct network *network)
         notes.arena = &subject.ctx->perm;
         put_heading(bench, &subject);
         put_row(bench, &subject, "f32", &head, subject.weight_bytes, 0);
+        if (bench->judge == JUDGE_GENERATED)
+            run_config(bench, &subject, &f32_by_the_c, &notes);
         for (int i = 0; i < n_accuracy_configs; i++)
             if (is_wanted(bench->configs, accuracy_configs[i].name))
                 run_config(bench, &subject, &accuracy_configs[i], &notes);

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "driver/driver.h"
-#include "quantize/batch_norms.h"
+#include "driver/precision.h"
 
 /* Processor time: others may be using the machine. */
 static double now(void)
@@ -15,30 +14,25 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The model before quantisation; *norms, unless NULL, of what it was before. NULL after errors. */
-static struct module *prepare(const struct subject *subject, struct ctx *ctx,
-                              struct batch_norms **norms)
+/* A state of the driver for the subject's model. False after errors. */
+static bool begin(struct driver_state *driver, const struct subject *subject, const char *precision,
+                  struct ctx *ctx)
 {
-    struct driver_state driver = driver_begin(ctx, COMMAND_EVAL);
-    struct module *module;
-
-    driver.args.operands[0] = subject->path;
-    module = load_model(&driver);
-    if (!module)
-        return NULL;
-    if (norms)
-        *norms = batch_norms_collect(ctx, module);
-    if (simplify_floats(&driver, module, false))
-        return module;
-    module_free(module);
-    return NULL;
+    *driver = driver_begin(ctx, COMMAND_EVAL);
+    driver->args.operands[0] = subject->path;
+    driver_give(driver, OPTION_PRECISION, precision);
+    driver_give(driver, OPTION_NO_DATA_FREE, "");
+    return prepare_offload(driver);
 }
 
-static bool fuse(struct module *module)
+/* With the module, or without. */
+static void end(struct driver_state *driver, bool keep_module)
 {
-    const struct driver_state driver = driver_begin(module->ctx, COMMAND_EVAL);
-
-    return fuse_floats(&driver, module);
+    driver_free(driver);
+    if (keep_module)
+        return;
+    module_free(driver->module);
+    driver->module = NULL;
 }
 
 static size_t weight_bytes(const struct module *module)
@@ -65,27 +59,29 @@ bool subject_open(struct subject *subject, const char *shared, const struct netw
                   int64_t limit, int n_threads)
 {
     struct dataset *dataset = &subject->dataset;
-    struct module *module;
+    struct driver_state driver;
+    const struct function *fn;
     bool ok;
 
     *subject = (struct subject){ .network = network, .ctx = ctx_new(NULL), .n_threads = n_threads };
     subject->path =
         arena_printf(&subject->ctx->perm, "%s/models/%s/model.onnx", shared, network->name);
     subject->ctx->diags.input_name = subject->path;
-    module = prepare(subject, subject->ctx, NULL);
-    ok = module && (module->main->n_params == 1 ||
-                    diag_error(subject->ctx, DIAG_INPUT_MISMATCH, NULL,
-                               "the network has %d inputs, wanted is 1", module->main->n_params));
-    ok = ok && dataset_load(subject->ctx, shared, network, &module->main->params[0]->type, limit,
-                            n_threads, dataset);
-    ok = ok && make_table(subject, module->main);
+    ok = begin(&driver, subject, "f32", subject->ctx) && driver_run(&driver, STAGE_SIMPLIFY);
+    fn = ok ? driver.module->main : NULL;
+    ok = ok &&
+         (fn->n_params == 1 || diag_error(subject->ctx, DIAG_INPUT_MISMATCH, NULL,
+                                          "the network has %d inputs, wanted is 1", fn->n_params));
+    ok = ok && dataset_load(subject->ctx, shared, network, &fn->params[0]->type, limit, n_threads,
+                            dataset);
+    ok = ok && make_table(subject, driver.module->main);
     if (ok)
-        subject->weight_bytes = weight_bytes(module);
-    ok = ok && fuse(module) &&
-         evaluate(subject->ctx, module->main, dataset,
+        subject->weight_bytes = weight_bytes(driver.module);
+    ok = ok && driver_run(&driver, STAGE_FUSE) &&
+         evaluate(subject->ctx, driver.module->main, dataset,
                   dataset->n_reference ? dataset->n_reference : dataset->n_tested, n_threads,
                   &subject->f32);
-    module_free(module);
+    end(&driver, false);
     return ok;
 }
 
@@ -95,27 +91,37 @@ void subject_close(struct subject *subject)
     ctx_free(subject->ctx);
 }
 
+/* The samples are in memory: what compile reads from files of --data and --calib is set here. */
+static bool apply(struct driver_state *driver, const struct subject *subject,
+                  const struct config *config, const struct calibration_source *source)
+{
+    struct quantize_options *options = &driver->precision->options;
+
+    driver->precision->stand_in = source;
+    /* equalisation moves what was calibrated */
+    options->calib = config->equalize ? NULL : &subject->table;
+    options->n_threads = subject->n_threads;
+    return config_apply(driver->ctx, config, options);
+}
+
 static struct module *quantize(const struct subject *subject, const struct config *config,
                                bool realised, struct ctx *ctx, struct quantize_report *report)
 {
-    const struct pipeline_options pipeline = { .log = stderr };
     const struct calibration_source source = dataset_calibration(&subject->dataset);
-    /* equalisation moves what was calibrated */
-    struct quantize_options options = { .calib = config->equalize ? NULL : &subject->table,
-                                        .samples = &source,
-                                        .n_threads = subject->n_threads,
-                                        .simulate_only = !realised };
-    struct batch_norms *norms;
-    struct module *module;
+    struct driver_state driver;
+    bool ok =
+        begin(&driver, subject, config->precision, ctx) && apply(&driver, subject, config, &source);
 
-    if (!config_apply(ctx, config, &options))
-        return NULL;
-    module = prepare(subject, ctx, &norms);
-    options.batch_norms = norms;
-    if (module && quantize_module(module, &options, &pipeline, report) && fuse(module))
-        return module;
-    module_free(module);
-    return NULL;
+    if (ok && !realised)
+        simulate_precision(&driver);
+    ok = ok && driver_run(&driver, STAGE_SIMPLIFY);
+    *report =
+        (struct quantize_report){ .weight_bytes_after = ok ? weight_bytes(driver.module) : 0 };
+    ok = ok && driver_run(&driver, STAGE_FUSE);
+    if (ok && precision_wanted(&driver))
+        *report = driver.precision->report;
+    end(&driver, ok);
+    return driver.module;
 }
 
 bool measure(const struct subject *subject, const struct config *config, enum judge judge,
@@ -126,11 +132,12 @@ bool measure(const struct subject *subject, const struct config *config, enum ju
     bool ok;
 
     out->seconds = now() - start;
-    ok = module && (judge == JUDGE_GENERATED
-                        ? evaluate_generated(ctx, module, &subject->dataset,
-                                             subject->dataset.n_tested, &out->score)
-                        : evaluate(ctx, module->main, &subject->dataset, subject->dataset.n_tested,
-                                   subject->n_threads, &out->score));
+    ok = module &&
+         (judge == JUDGE_GENERATED
+              ? evaluate_generated(ctx, module, &subject->dataset, subject->dataset.n_tested,
+                                   subject->n_threads, &out->score)
+              : evaluate(ctx, module->main, &subject->dataset, subject->dataset.n_tested,
+                         subject->n_threads, &out->score));
     module_free(module);
     return ok;
 }

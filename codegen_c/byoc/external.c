@@ -31,6 +31,24 @@ int64_t external_macs(const struct function *fn)
     return macs;
 }
 
+const char *constants_table(struct codegen *codegen, const struct external *external)
+{
+    return arena_printf(&codegen->arena, "%s_constants", external->region->c_name);
+}
+
+bool module_has_tables(const struct external_module *module)
+{
+    return module->target->format == FORMAT_EXTERN || module->target->format == FORMAT_JSON;
+}
+
+const struct external *region_of(const struct codegen *codegen,
+                                 const struct external_module *module, int region)
+{
+    const struct external *external = codegen->regions[region].external;
+
+    return external && external->module == module ? external : NULL;
+}
+
 /* --- lookup ----------------------------------------------------------------------------------- */
 
 static struct external_module *find_module(struct codegen *codegen, const struct target *target)
@@ -322,7 +340,7 @@ static bool collect_constants(struct codegen *codegen, struct external *external
     return ok;
 }
 
-bool write_external(struct codegen *codegen, struct region *region)
+bool configure_external(struct codegen *codegen, struct region *region)
 {
     struct external *external = region->external;
     const enum target_format format = external->module->target->format;
@@ -335,9 +353,24 @@ bool write_external(struct codegen *codegen, struct region *region)
         return false;
     external_plan(codegen, external);
     switch (format) {
-    case FORMAT_C: return external_write_c(codegen, external);
+    case FORMAT_C: return external_ask_c(codegen, external);
     case FORMAT_STREAM:
-        return assemble(codegen, external) && external_write_stream(codegen, external);
+        return assemble(codegen, external) && external_ask_stream(codegen, external);
     default: return collect_constants(codegen, external);
     }
+}
+
+bool print_externals(struct codegen *codegen)
+{
+    bool ok = true;
+
+    for (int i = 0; i < codegen->n_regions; i++) {
+        struct external *external = codegen->regions[i].external;
+
+        if (external && !module_has_tables(external->module))
+            ok = external_print(codegen, external) && ok;
+    }
+    for (int i = 0; i < codegen->n_modules && ok; i++)
+        ok = external_print_prologue(codegen, &codegen->modules[i]);
+    return ok;
 }

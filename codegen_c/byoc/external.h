@@ -11,8 +11,6 @@
 #ifndef CODEGEN_C_BYOC_EXTERNAL_H
 #define CODEGEN_C_BYOC_EXTERNAL_H
 
-#include <cjson/cJSON.h>
-
 #include "codegen_c/core/state.h"
 
 /* A composite of a region, in the order of running. */
@@ -28,7 +26,8 @@ struct external_composite {
     bool reads_scratch;          /* the text mentions it */
     const char *const *captures; /* names of all captures of the pattern */
     int n_captures;
-    const char *text;
+    struct keys keys; /* of its template, FORMAT_C */
+    const char *text; /* NULL until printed */
 };
 
 /* A constant that a region reads. */
@@ -54,6 +53,7 @@ struct external {
     int n_copies; /* results that are stored somewhere else already: copied at the end */
     const struct value **copies; /* index into fn->ret->inputs is the result */
     int *copy_results;
+    const char **copy_names; /* C expressions of their memory */
 
     struct block *blocks; /* values in between, and scratch of the composites */
     int n_blocks;
@@ -64,7 +64,8 @@ struct external {
     const struct weight *stream;
     struct external_constant *constants, *last_constant; /* in order of first use */
     int n_constants;
-    const char *text; /* of its function in NAME_TARGET.c; NULL = the user's */
+    struct keys keys; /* of the region's template, FORMAT_C and FORMAT_STREAM */
+    const char *text; /* of its function in NAME_TARGET.c; NULL until printed, or the user's */
 };
 
 /* The files of one target. */
@@ -72,7 +73,7 @@ struct external_module {
     const struct target *target;
     int reader;           /* see weight.readers; its place in codegen->modules and 1 */
     struct map includes;  /* "math.h" */
-    const char *prologue; /* expanded */
+    const char *prologue; /* NULL until printed */
 };
 
 /* --- external.c ------------------------------------------------------------------------------- */
@@ -84,13 +85,28 @@ bool is_external(const struct function *fn);
  */
 bool external_prepare(struct codegen *codegen, struct region *region);
 
-/* The function's text, arrays and scratch. False after errors. */
-bool write_external(struct codegen *codegen, struct region *region);
+/* Select: arrays, scratch, and all keys of the templates, which are not expanded. False after
+ * errors. */
+bool configure_external(struct codegen *codegen, struct region *region);
+
+/* Print: the texts of all regions' functions and of the modules, each template once. False after
+ * errors. */
+bool print_externals(struct codegen *codegen);
 
 /* The array with this content, for the region. */
 const struct weight *external_read(struct codegen *codegen, struct external *external,
                                    const char *name, const struct type *type, const void *data,
                                    const char *layout);
+
+/* The region of that number if it is one of the module's, else NULL. */
+const struct external *region_of(const struct codegen *codegen,
+                                 const struct external_module *module, int region);
+
+/* Whether a module's functions are the user's, and its file has tables for them (relayc_abi.h). */
+bool module_has_tables(const struct external_module *module);
+
+/* "kws_mynpu_conv1_constants" */
+const char *constants_table(struct codegen *codegen, const struct external *external);
 
 /* Multiply-accumulate operations of its composites. */
 int64_t external_macs(const struct function *fn);
@@ -131,63 +147,19 @@ void external_region_keys(struct codegen *codegen, struct external *external, st
 
 /* --- external_text.c -------------------------------------------------------------------------- */
 
-/* The text of a function of the module; false after errors. */
-bool external_write_c(struct codegen *codegen, struct external *external);
-bool external_write_stream(struct codegen *codegen, struct external *external);
+/* The keys of the templates of a region; false after errors. The region of FORMAT_STREAM has its
+ * stream. */
+bool external_ask_c(struct codegen *codegen, struct external *external);
+bool external_ask_stream(struct codegen *codegen, struct external *external);
 
-/* The text in front of the functions. */
-bool external_write_prologue(struct codegen *codegen, struct external_module *module);
+/* external->text, and of FORMAT_C that of its composites. False after errors. */
+bool external_print(struct codegen *codegen, struct external *external);
+
+/* module->prologue. False after errors. */
+bool external_print_prologue(struct codegen *codegen, struct external_module *module);
 
 /* "int kws_dnnl_conv1(const float *input0, float *output0)" and the tail. */
 void external_prototype(struct codegen *codegen, struct str *out, const struct external *external,
                         const char *tail);
-
-/* --- emit_external.c -------------------------------------------------------------------------- */
-
-/* NAME_TARGET.h and NAME_TARGET.c of every module, and the files beside them. */
-void emit_external(struct codegen *codegen);
-
-/* How many files that will be at most, and whether no two files have the same name. */
-int external_count_files(const struct codegen *codegen);
-bool external_check_files(struct codegen *codegen);
-
-/* The region of that number if it is one of the module's, else NULL. */
-const struct external *region_of(const struct codegen *codegen,
-                                 const struct external_module *module, int region);
-
-/* "kws_dnnl.h", and "kws_dnnl_conv1.json". */
-const char *module_file(struct codegen *codegen, const struct external_module *module,
-                        const char *end);
-const char *graph_file(struct codegen *codegen, const struct external *external);
-
-/* Estimated nanoseconds of the region by the rates of its target and of c, hand-over included; 0
- * where they say nothing. */
-void external_estimate(struct codegen *codegen, const struct external *external, double *here,
-                       double *host);
-
-/* Fills host_files and host_flags of the result. */
-void external_host_files(struct codegen *codegen);
-
-/* --- emit_constants.c ------------------------------------------------------------------------- */
-
-/* "kws_mynpu_conv1_constants" */
-const char *constants_table(struct codegen *codegen, const struct external *external);
-
-/* Tables for functions of the user's: declarations for NAME_TARGET.h, definitions for
- * NAME_TARGET.c.
- */
-void declare_constants(struct codegen *codegen, struct str *out, const struct external *external);
-void define_constants(struct codegen *codegen, struct str *out, const struct external *external);
-
-/* Whether a module's functions are the user's, and its file has tables for them (relayc_abi.h). */
-bool module_has_tables(const struct external_module *module);
-
-/* --- emit_json_modules.c ---------------------------------------------------------------------- */
-
-/* What NAME.json says of targets, where there are others than c. */
-void add_modules_json(struct codegen *codegen, cJSON *root);
-
-/* What the entry of a region says of another target's: compiler, composites. */
-void add_external_json(struct codegen *codegen, const struct external *external, cJSON *region);
 
 #endif

@@ -1,7 +1,8 @@
 /* external_text.c - the functions of NAME_TARGET.c: composites' templates inside the region's.
  *
- * The function of a region of FORMAT_C points at the values in between, then each composite's text
- * is a block, in order; what the text does not mention is not declared. */
+ * select asks each template for its keys: what it mentions gets an array, a pointer, scratch. print
+ * expands it once. The function of a region of FORMAT_C points at the values in between, then each
+ * composite's text is a block, in order; what the text does not mention is not declared. */
 #include <string.h>
 
 #include "base/embedded.h"
@@ -59,19 +60,27 @@ static const char *template_path(struct codegen *codegen, const struct target *t
                : arena_printf(&codegen->ctx->perm, "partition/targets/%s/%s", target->name, file);
 }
 
-static bool write_composite(struct codegen *codegen, struct external *external,
-                            struct external_composite *composite)
+static bool ask_composite(struct codegen *codegen, struct external *external,
+                          struct external_composite *composite)
 {
     const struct composite_row *row = composite->row;
-    struct str text = { .arena = &codegen->arena };
-    struct keys keys;
 
     if (!row->template_text)
         return diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(composite->call),
                           "composite '%s' has no template", row->name);
-    external_composite_keys(codegen, external, composite, &keys);
+    external_composite_keys(codegen, external, composite, &composite->keys);
+    return template_ask(codegen->ctx, template_path(codegen, row->target, row->template_file),
+                        row->template_text, &composite->keys);
+}
+
+static bool print_composite(struct codegen *codegen, struct external_composite *composite)
+{
+    const struct composite_row *row = composite->row;
+    struct str text = { .arena = &codegen->arena };
+
+    codegen->result->n_printed++;
     if (!template_expand(codegen->ctx, template_path(codegen, row->target, row->template_file),
-                         row->template_text, &keys, &text))
+                         row->template_text, &composite->keys, &text))
         return false;
     composite->text = str_text(&text);
     return true;
@@ -137,36 +146,43 @@ static void add_pointers(struct codegen *codegen, const struct external *externa
             str_printf(out, "(void)%s;\n", external->name[id]);
 }
 
-static bool add_copies(struct codegen *codegen, struct external *external, struct str *out)
+static bool name_copies(struct codegen *codegen, struct external *external)
 {
+    external->copy_names = arena_array(&codegen->arena, const char *, external->n_copies);
     for (int i = 0; i < external->n_copies; i++) {
         const struct value *from = external->copies[i];
-        const char *why = NULL, *name = external_memory(codegen, external, from, true, &why);
+        const char *why = NULL;
 
-        if (!name)
+        external->copy_names[i] = external_memory(codegen, external, from, true, &why);
+        if (!external->copy_names[i])
             return diag_error(codegen->ctx, DIAG_OFFLOAD, node_origin(external->region->call),
                               "'%s' cannot be a result: %s",
                               str_safe(&codegen->arena, from->name, 80), why);
         map_set(&external->module->includes, "string.h", external);
-        str_printf(out, "memcpy(%s, %s, %zu);\n",
-                   external->region->results[external->copy_results[i]], name,
-                   type_bytes(&from->type));
     }
     return true;
 }
 
-/* The pointers come first, but only the composites' text tells which are needed. */
-static const char *write_body(struct codegen *codegen, struct external *external)
+static void add_copies(const struct external *external, struct str *out)
+{
+    for (int i = 0; i < external->n_copies; i++)
+        str_printf(out, "memcpy(%s, %s, %zu);\n",
+                   external->region->results[external->copy_results[i]], external->copy_names[i],
+                   type_bytes(&external->copies[i]->type));
+}
+
+/* Pointers first; which of them the composites' texts mention is known since they were asked. */
+static const char *print_body(struct codegen *codegen, struct external *external)
 {
     struct arena *arena = &codegen->arena;
-    struct str blocks = { .arena = arena }, copies = { .arena = arena }, out = { .arena = arena };
+    struct str blocks = { .arena = arena }, out = { .arena = arena };
     bool ok = true;
 
     for (int i = 0; i < external->n_composites; i++) {
         struct external_composite *composite = &external->composites[i];
         const struct region shown = { .fn = composite->fn, .call = composite->call };
 
-        ok = write_composite(codegen, external, composite) && ok;
+        ok = print_composite(codegen, composite) && ok;
         if (!composite->text)
             continue;
         str_printf(&blocks, "%s/* %s, %s: %s */\n{\n", i ? "\n" : "",
@@ -176,57 +192,58 @@ static const char *write_body(struct codegen *codegen, struct external *external
         add_indented_lines(&blocks, composite->text);
         str_add(&blocks, "}\n");
     }
-    if (!ok || !add_copies(codegen, external, &copies))
+    if (!ok)
         return NULL;
     add_pointers(codegen, external, &out);
     if (out.n)
         str_add(&out, "\n");
     str_add(&out, str_text(&blocks));
-    if (copies.n)
-        str_printf(&out, "\n%s", str_text(&copies));
+    if (external->n_copies)
+        str_add(&out, "\n");
+    add_copies(external, &out);
     return str_text(&out);
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
+/* --- the region's template -------------------------------------------------------------------- */
 
-static bool expand_region(struct codegen *codegen, struct external *external, struct keys *keys)
+static const char *region_text(const struct target *target)
+{
+    return target->region_template ? target->region_template : plain_region;
+}
+
+static bool ask_region(struct codegen *codegen, struct external *external)
 {
     const struct target *target = external->module->target;
     const char *head = arena_printf(&codegen->arena, "int %s(", external->region->c_name);
     struct arena *arena = &codegen->arena;
-    struct str prototype = { .arena = arena }, out = { .arena = arena };
+    struct str prototype = { .arena = arena };
 
     external_prototype(codegen, &prototype, external, ")");
-    keys_set(keys, "params",
+    keys_set(&external->keys, "params",
              arena_strndup(arena, prototype.text + strlen(head), prototype.n - strlen(head) - 1));
-    str_printf(&out, "/* %s\n * %s */\n", origin_comment(arena, external->region, " * "),
-               shapes_comment(codegen, external->region));
-    if (!template_expand(codegen->ctx, template_path(codegen, target, target->region_file),
-                         target->region_template ? target->region_template : plain_region, keys,
-                         &out))
-        return false;
-    external->text = str_text(&out);
-    return true;
+    return template_ask(codegen->ctx, template_path(codegen, target, target->region_file),
+                        region_text(target), &external->keys);
 }
 
-bool external_write_c(struct codegen *codegen, struct external *external)
+bool external_ask_c(struct codegen *codegen, struct external *external)
 {
-    const char *body = write_body(codegen, external);
-    struct keys keys;
+    bool ok = true;
 
-    if (!body)
+    for (int i = 0; i < external->n_composites; i++)
+        ok = ask_composite(codegen, external, &external->composites[i]) && ok;
+    if (!ok || !name_copies(codegen, external))
         return false;
-    external_region_keys(codegen, external, &keys);
-    keys_set(&keys, "body", body);
-    return expand_region(codegen, external, &keys);
+    external_region_keys(codegen, external, &external->keys);
+    keys_set(&external->keys, "body", "body"); /* as there will be one */
+    return ask_region(codegen, external);
 }
 
-bool external_write_stream(struct codegen *codegen, struct external *external)
+bool external_ask_stream(struct codegen *codegen, struct external *external)
 {
     const struct lowering *lowering = &external->lowering;
     const struct type type = type_make(DTYPE_U8, 1, (int64_t[]){ (int64_t)lowering->stream_bytes });
     const struct target *target = external->module->target;
-    struct keys keys;
+    struct keys *keys = &external->keys;
 
     if (!target->region_template)
         return diag_error(codegen->ctx, DIAG_OFFLOAD, NULL,
@@ -241,14 +258,37 @@ bool external_write_stream(struct codegen *codegen, struct external *external)
         weights_stream(codegen, external->module->reader,
                        arena_printf(&codegen->arena, "%s_stream", external->fn->global_symbol),
                        &type, lowering->stream);
-    external_region_keys(codegen, external, &keys);
-    keys_offer(&keys, "body", "");
-    keys_offer(&keys, "stream", external->stream->expression);
-    keys_offer(&keys, "stream_bytes", arena_printf(&codegen->arena, "%zu", lowering->stream_bytes));
-    return expand_region(codegen, external, &keys);
+    external_region_keys(codegen, external, keys);
+    keys_offer(keys, "body", "");
+    keys_offer(keys, "stream", external->stream->expression);
+    keys_offer(keys, "stream_bytes", arena_printf(&codegen->arena, "%zu", lowering->stream_bytes));
+    return ask_region(codegen, external);
 }
 
-bool external_write_prologue(struct codegen *codegen, struct external_module *module)
+bool external_print(struct codegen *codegen, struct external *external)
+{
+    const struct target *target = external->module->target;
+    struct arena *arena = &codegen->arena;
+    struct str out = { .arena = arena };
+
+    if (target->format == FORMAT_C) {
+        const char *body = print_body(codegen, external);
+
+        if (!body)
+            return false;
+        keys_set(&external->keys, "body", body);
+    }
+    str_printf(&out, "/* %s\n * %s */\n", origin_comment(arena, external->region, " * "),
+               shapes_comment(codegen, external->region));
+    codegen->result->n_printed++;
+    if (!template_expand(codegen->ctx, template_path(codegen, target, target->region_file),
+                         region_text(target), &external->keys, &out))
+        return false;
+    external->text = str_text(&out);
+    return true;
+}
+
+bool external_print_prologue(struct codegen *codegen, struct external_module *module)
 {
     const struct target *target = module->target;
     struct str out = { .arena = &codegen->arena };
@@ -260,6 +300,7 @@ bool external_write_prologue(struct codegen *codegen, struct external_module *mo
     keys_init(&keys, &codegen->arena);
     keys_offer(&keys, "name", codegen->options->name);
     keys_offer(&keys, "upper", codegen->upper);
+    codegen->result->n_printed++;
     if (!template_expand(codegen->ctx, template_path(codegen, target, target->prologue_file),
                          target->prologue, &keys, &out))
         return false;

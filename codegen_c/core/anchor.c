@@ -221,5 +221,5 @@ void bind_table(struct bind *bind, const char *key, const char *name, enum dtype
     const struct type type = type_make(dtype, 1, &n);
     struct value *value = constant_new(bind->region->fn, name, &type, table);
 
-    bind_text(bind, key, "%s", bind_operand(bind, value));
+    bind_text(bind, key, "%s", bind_own_operand(bind, value));
 }

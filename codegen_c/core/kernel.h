@@ -1,8 +1,8 @@
 /* kernel.h - a kernel is one record: which regions it takes, how it fills its template, what else
  * it can.
  *
- * The template (templates/kernels/NAME.c.tmpl) holds the C text of the region function; bind
- * computes every key in it, chooses and packs the weights, and says how much scratch it needs.
+ * The template (templates/kernels/FAMILY/NAME.c.tmpl) holds the C text of the region function;
+ * bind computes every key in it, chooses and packs the weights, and says how much scratch it needs.
  * Functions of the generated file that several kernels share are helpers: runtime/embed/NAME.h. */
 #ifndef CODEGEN_C_CORE_KERNEL_H
 #define CODEGEN_C_CORE_KERNEL_H
@@ -10,9 +10,11 @@
 #include "codegen_c/codegen.h"
 #include "codegen_c/core/knob.h"
 #include "codegen_c/core/operand.h"
+#include "codegen_c/sums.h"
 #include "codegen_c/machine/features.h"
 #include "codegen_c/machine/machine.h"
 #include "codegen_c/text/template.h"
+#include "relay_ir/guard.h"
 #include "relay_ir/region.h"
 
 /* How a result may lie over what its region reads (codegen_c/core/lead.h). */
@@ -68,10 +70,12 @@ struct region {
     bool keep_zeros; /* --skip-zeros off */
     const struct choice *choice; /* how to write it (knob.h); NULL = as usual */
     const char *c_name;          /* "region_conv1": an identifier, unique in the file */
+    const char *own_name;        /* the same, also where c_name is that of a shared function */
     int index;                   /* execution order */
     size_t largest;              /* bytes of the largest value between regions: scratch that fits
                                     beside what is read without being more costs no memory */
     struct external *external;   /* another target runs it: no anchor and no kernel; else NULL */
+    struct guards guards;        /* it runs only if these hold */
 
     struct kernel_config config;
     struct region_memory place;
@@ -106,7 +110,9 @@ enum { OPS_END = OP_COUNT + 1, MAX_FORMS = 7 };
 /* A kernel is one record, kernel_NAME, at the end of its file; what has no function it cannot do.
  */
 struct kernel {
-    const char *name; /* "conv_direct"; its template is NAME.c.tmpl */
+    const char *name; /* "conv_direct"; its template is NAME.c.tmpl in the folder of its family */
+    enum sum_order sums;
+    bool fuses;    /* products and sums are rounded once, where the text of the C fuses them */
     bool in_place; /* y may be the anchor's input 0 (of a chain: any operand) where shape and type
                       agree: element i is written after its last read */
     /* Whether the region can read input i of its anchor, and write its results, where pixels are
@@ -129,6 +135,9 @@ struct kernel {
 #include "codegen_c/core/kernels.def"
 #undef KERNEL
 #undef LATE
+
+/* Its template (base/embedded.h); NULL if there is none. */
+const struct embedded_file *kernel_template(struct arena *arena, const struct kernel *kernel);
 
 /* Of regions that are computed together in stripes (codegen_c/plan/depth_first/stripe_text.c). */
 extern const struct kernel kernel_stripes;
@@ -182,6 +191,14 @@ struct value *anchor_source(const struct region *region, int i);
  * ") * 0.5f"; both empty where there is no decoder. An element read twice is decoded twice. */
 void bind_reads(struct bind *bind, int i, const char **get, const char **got);
 
+/* The expression of an array with numbers of the training that are no weights: its own, whatever
+ * its content. */
+const char *bind_own_array(struct bind *bind, const char *name, const struct type *type,
+                           const void *data, const char *layout);
+
+/* As bind_operand, of a constant that bind made of such numbers. */
+const char *bind_own_operand(struct bind *bind, const struct value *constant);
+
 /* As bind_operand for a constant, but stored in another order: `packed` (bulk memory of this type;
  * taken over) replaces the payload; `layout` is for the comment ("OHWI"). */
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
@@ -204,6 +221,10 @@ bool sums_are_fused(const struct bind *bind);
 /* Whether numbers of any size, subnormal ones, too, have the same bits everywhere
  * (--deterministic). */
 bool bits_are_promised(const struct bind *bind);
+
+/* Whether functions of other shapes are to have the same text where that costs next to nothing
+ * (codegen_c/print/fold.h): on scalar cores, unless --optimize speed. */
+bool functions_are_shared(const struct bind *bind);
 
 /* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;
  * "f8e4m3_to_f32" and the like are made by codec.c.

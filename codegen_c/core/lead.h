@@ -8,8 +8,8 @@
  *     |lead| x --------------------
  *
  * Such a kernel has the record field `leads`: a function that gives the distance for a region
- * (struct lead). The order of the kernel's loops is the proof and belongs in its comment.
- * tests/test_leads runs every such kernel with exactly this distance. */
+ * (struct lead), in the kernel's file. The order of its loops is the proof and belongs in its
+ * comment. tests/test_leads runs every such kernel with exactly this distance. */
 #ifndef CODEGEN_C_CORE_LEAD_H
 #define CODEGEN_C_CORE_LEAD_H
 
@@ -19,29 +19,21 @@
 /* As a group: the pixels of one row of y. */
 enum { GROUP_OF_ROW = 0 };
 
+/* Bytes of an element of what the anchor's input 0 reads, and of the result. */
+size_t x_element_bytes(const struct region *region);
+size_t y_element_bytes(const struct region *region);
+
 /* The overlap distance of kernels that compute pixels in row-major order, all channels, at most
  * `group` pixels at a time, reading only the windows of these pixels and later ones meanwhile.
  * Channels last, one image. */
 size_t lead_of_windows(const struct region *region, const struct window *window, int64_t group);
 
-/* Fields of records (codegen_c/core/kernel.h). */
-bool leads_conv(const struct region *region, struct lead *lead);
-bool leads_conv_amx(const struct region *region, struct lead *lead);
-bool leads_conv_bf16(const struct region *region, struct lead *lead);
-bool leads_conv_decoded(const struct region *region, struct lead *lead);
-bool leads_conv_pairs(const struct region *region, struct lead *lead);
-bool leads_conv_small(const struct region *region, struct lead *lead);
-bool leads_conv_stationary(const struct region *region, struct lead *lead);
-bool leads_copy(const struct region *region, struct lead *lead);
-bool leads_depthwise(const struct region *region, struct lead *lead);
-bool leads_depthwise_bf16(const struct region *region, struct lead *lead);
-bool leads_depthwise_winograd(const struct region *region, struct lead *lead);
-bool leads_exact_conv(const struct region *region, struct lead *lead);
-bool leads_pool(const struct region *region, struct lead *lead);
-bool leads_pool_tiles(const struct region *region, struct lead *lead);
-bool leads_qnn_conv(const struct region *region, struct lead *lead);
-bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead);
-bool leads_qnn_depthwise(const struct region *region, struct lead *lead);
-bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead);
+/* The same if everything under the windows of a group of pixels is read before any of these is
+ * written, and nothing of it later. Groups are multiples of `step` pixels. */
+size_t lead_of_copies(const struct region *region, const struct window *window, int64_t step);
+
+/* Whether y may begin where x does, for pixels of equal size: row by row, or, `doubling`, as many
+ * rows at a time as there are above. */
+bool lead_lies_over(const struct window *window, bool doubling);
 
 #endif

@@ -59,6 +59,8 @@ struct part {
 struct plan {
     const struct function *main; /* numbered */
     int n_regions;
+    bool copies_states; /* results that are kept lie in the arena, to be copied after the last
+                           region; set by plan_alias */
     bool io_inside; /* inputs are in the arena, from before the first region on, and outputs, until
                        after the last; results may go over inputs */
 

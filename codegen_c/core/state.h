@@ -18,6 +18,8 @@ struct emitted {
     int n_arrays;                 /* … after its other arguments, as array1, array2 ... */
     bool takes_arrays;            /* true for a shared function */
     const struct region *same_as; /* earlier region with the same function; NULL = none */
+    const char *shape;            /* of a function for several shapes: the constant that it is given
+                                     first (print/fold.h); NULL = another function */
     const char *signature;        /* codegen_c/select/signature.h; NULL for a backend's region */
     int64_t macs;
     size_t weight_bytes; /* of arrays that no earlier region reads */
@@ -50,9 +52,11 @@ struct codegen {
     struct external_module *modules; /* backends in use, in order of first use */
     int n_modules;
     struct weights weights;
-    struct map helpers;  /* name -> struct helper, in the order in which they are pasted */
-    struct map includes; /* "math.h" */
+    struct packed *packed; /* of all plans (codegen_c/core/packed.h) */
+    struct map helpers;    /* name -> struct helper, in the order in which they are pasted */
+    struct map includes;   /* "math.h" */
     const char **input_names, **output_names; /* parameters of NAME_run */
+    const char **initials; /* [module->n_states] the array that a state begins as; NULL = uniform */
     const char **local_names;                 /* pointers into the arena, by value id of the root */
     struct plan plan;
     size_t ram;     /* limit for depth-first tiling, in bytes; 0 = no tiling */
@@ -63,6 +67,7 @@ struct codegen {
                   * FMA if --deterministic or rounded as ONNX has it */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
     bool amx;    /* products of floats by AMX are wanted */
+    uint32_t code_id, data_id; /* checksums of the code and of the constants (emit/identity.h) */
     int n_weight_files;
     struct writer **writers; /* [result->n_files] */
 };

@@ -101,6 +101,9 @@ struct stripe_plan {
     int n;
     struct stripe_choice *at; /* from the front to the back */
     size_t bytes;             /* that the arena takes at least, by estimate */
+    int n_nodes;
+    const char *const *order; /* [n_nodes] first results of main's nodes, in the order that the
+                                 choices count in */
 };
 
 struct plan;

@@ -42,20 +42,32 @@ static double number_at(const struct weight *weight, int64_t i)
     return tensor_at(&tensor, 0);
 }
 
-static void find_range(struct weight *weight)
+/* The sums are taken around the first finite number, so that they do not cancel. */
+static void find_statistics(struct weight *weight)
 {
     const int64_t n = type_elements(&weight->type);
+    double first = 0, sum = 0, squares = 0;
+    int64_t n_finite = 0;
 
     weight->least = NAN;
     weight->greatest = NAN;
     for (int64_t i = 0; i < n; i++) {
         const double number = number_at(weight, i);
 
+        if (isfinite(number)) {
+            first = n_finite++ ? first : number;
+            sum += number - first;
+            squares += (number - first) * (number - first);
+        }
         if (!(number >= weight->least))
             weight->least = isnan(number) ? weight->least : number;
         if (!(number <= weight->greatest))
             weight->greatest = isnan(number) ? weight->greatest : number;
     }
+    sum /= (double)n_finite; /* NaN where there are none */
+    weight->mean = first + sum;
+    weight->deviation =
+        n_finite ? sqrt(fmax(0, squares / (double)n_finite - sum * sum)) : (double)NAN;
 }
 
 /* What is to become an array. */
@@ -65,6 +77,7 @@ struct content {
     const void *data;
     const char *layout;
     bool words, packed;
+    bool own; /* shared with none of another name */
 };
 
 static struct type stored_type(const struct content *content)
@@ -85,6 +98,7 @@ static struct weight *weight_new(struct codegen *codegen, const struct content *
     weight->c_name = names_unique(&codegen->names, wanted);
     weight->stored = stored_type(content);
     weight->packed = content->packed;
+    weight->own = content->own;
     weight->words = content->words || type_elements(&weight->stored) > READABLE_ELEMENTS;
     weight->expression =
         weight->words ? arena_printf(&codegen->arena, "%s.v", weight->c_name) : weight->c_name;
@@ -102,12 +116,16 @@ static struct weight *weight_new(struct codegen *codegen, const struct content *
     return weight;
 }
 
-/* Codes of one element type may be codes of different formats. */
-static const char *format_name(const struct type *type)
+/* A region that is configured again makes its tables again, with a number behind the name. */
+static const char *own_key(struct arena *arena, const char *name)
 {
-    const struct minifloat *format = type_minifloat(type);
+    size_t n = strlen(name);
 
-    return format ? format->name : dtype_name(type->dtype);
+    while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9')
+        n--;
+    if (n == strlen(name) || n == 0 || name[n - 1] != '_')
+        n = strlen(name) + 1;
+    return arena_printf(arena, " %.*s", (int)n - 1, name);
 }
 
 static struct weight *add(struct codegen *codegen, const struct content *content)
@@ -120,9 +138,10 @@ static struct weight *add(struct codegen *codegen, const struct content *content
 
     /* Different contents of the same checksum get keys of their own. */
     for (int i = 0;; i++) {
-        key = arena_printf(&codegen->arena, "%s %zu %08x %d%s%s", format_name(content->type), bytes,
-                           (unsigned)crc, i, content->words ? " words" : "",
-                           content->packed ? " packed" : "");
+        key = arena_printf(&codegen->arena, "%s %zu %08x %d%s%s%s", type_format(content->type),
+                           bytes, (unsigned)crc, i, content->words ? " words" : "",
+                           content->packed ? " packed" : "",
+                           content->own ? own_key(&codegen->arena, content->name) : "");
         weight = map_get(&codegen->weights.by_content, key);
         if (!weight)
             break;
@@ -136,19 +155,19 @@ static struct weight *add(struct codegen *codegen, const struct content *content
 }
 
 /* A region may be written more than once. */
-static void count_traffic(struct codegen *codegen, struct weight *weight,
-                          const struct region *region)
+static void note_region(struct codegen *codegen, struct weight *weight, const struct region *region)
 {
-    struct weight_reader *reader = weight->counted;
+    struct weight_reader *reader = weight->used_by;
 
     while (reader && reader->fn != region->fn)
         reader = reader->next;
     if (reader)
         return;
     reader = arena_new(&codegen->arena, struct weight_reader);
-    *reader = (struct weight_reader){ region->fn, weight->counted };
-    weight->counted = reader;
-    weight->traffic += traffic_of_constant(region, &weight->type, type_bytes(&weight->stored));
+    *reader = (struct weight_reader){ region->fn, region->index, weight->used_by };
+    weight->used_by = reader;
+    if (pools_take_constants(codegen))
+        weight->traffic += traffic_of_constant(region, &weight->type, type_bytes(&weight->stored));
 }
 
 static struct weight *read_content(struct codegen *codegen, int reader, const struct region *region,
@@ -158,8 +177,8 @@ static struct weight *read_content(struct codegen *codegen, int reader, const st
     struct weight *weight = add(codegen, content);
 
     weight->readers |= (uint64_t)1 << reader;
-    if (region && pools_take_constants(codegen))
-        count_traffic(codegen, weight, region);
+    if (region)
+        note_region(codegen, weight, region);
     if (region && codegen->weights.n > n) {
         weight->region = region->index;
         codegen->emitted[region->index].weight_bytes += type_bytes(&weight->stored);
@@ -174,6 +193,16 @@ struct weight *weights_read(struct codegen *codegen, int reader, const struct re
     return read_content(
         codegen, reader, region,
         &(struct content){ .name = name, .type = type, .data = data, .layout = layout });
+}
+
+struct weight *weights_read_own(struct codegen *codegen, int reader, const struct region *region,
+                                const char *name, const struct type *type, const void *data,
+                                const char *layout)
+{
+    return read_content(
+        codegen, reader, region,
+        &(struct content){
+            .name = name, .type = type, .data = data, .layout = layout, .own = true });
 }
 
 struct weight *weights_read_packed(struct codegen *codegen, int reader, const struct region *region,
@@ -197,10 +226,10 @@ struct weight *weights_stream(struct codegen *codegen, int reader, const char *n
     return weight;
 }
 
-void weights_find_ranges(struct codegen *codegen)
+void weights_find_statistics(struct codegen *codegen)
 {
     for (struct weight *w = codegen->weights.first; w; w = w->next)
-        find_range(w);
+        find_statistics(w);
 }
 
 /* --- in pools --------------------------------------------------------------------------------- */

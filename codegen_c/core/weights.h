@@ -12,6 +12,7 @@ struct region;
 /* A region that reads an array. */
 struct weight_reader {
     const struct function *fn;
+    int region; /* its index */
     struct weight_reader *next;
 };
 
@@ -26,11 +27,14 @@ struct weight {
     const void *data;
     const char *layout; /* "" = row-major of the type */
     uint32_t crc32;
-    double least, greatest; /* weights_find_ranges; both NaN where there are no numbers */
-    bool words;             /* stored as a union of 64-bit words and the elements */
-    int region;             /* the first that reads it */
-    uint64_t traffic;       /* bytes that regions load of it in one run (plan/order/traffic.h) */
-    struct weight_reader *counted;   /* the regions that are in that sum */
+    double least, greatest;        /* weights_find_statistics; NaN where there are no numbers … */
+    double mean, deviation;        /* … mean and standard deviation, of the finite ones */
+    bool own;                      /* shared with no other content of the same bytes */
+    bool words;                    /* stored as a union of 64-bit words and the elements */
+    int region;                    /* the first that reads it */
+    uint64_t traffic;              /* with --pool: bytes that regions load of it in one run
+                               (plan/order/traffic.h) */
+    struct weight_reader *used_by; /* the regions that read it, the last first */
     const struct codegen_pool *pool; /* that takes it, if that has a section; NULL = none */
     uint64_t readers;    /* C files that read it: bit 0 is NAME.c, the others are those of
                             codegen->modules */
@@ -51,6 +55,12 @@ struct weight *weights_read(struct codegen *codegen, int reader, const struct re
                             const char *name, const struct type *type, const void *data,
                             const char *layout);
 
+/* As weights_read, but an array of its own even where another has the same content: what a number
+ * of the training may change. */
+struct weight *weights_read_own(struct codegen *codegen, int reader, const struct region *region,
+                                const char *name, const struct type *type, const void *data,
+                                const char *layout);
+
 /* As weights_read, of codes without a gap between them: type_packed_bytes in all, the first code in
  * the lowest bits. The array is one of uint8_t; of uint16_t for f16 and bf16. */
 struct weight *weights_read_packed(struct codegen *codegen, int reader, const struct region *region,
@@ -61,8 +71,8 @@ struct weight *weights_read_packed(struct codegen *codegen, int reader, const st
 struct weight *weights_stream(struct codegen *codegen, int reader, const char *name,
                               const struct type *type, const void *data);
 
-/* Least and greatest number of all arrays, for their comments. */
-void weights_find_ranges(struct codegen *codegen);
+/* Range, mean and standard deviation of all arrays, for their comments and NAME.json. */
+void weights_find_statistics(struct codegen *codegen);
 
 /* Whether the file `reader` reads any array. */
 bool weights_are_read(const struct codegen *codegen, int reader);

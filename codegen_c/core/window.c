@@ -158,6 +158,11 @@ bool windows_reach(const struct window *w, int dim)
     return true;
 }
 
+bool window_is_last(const struct window *w)
+{
+    return w->channels_last && w->out_channels_last && w->batch == 1;
+}
+
 bool takes_window(const struct window *w, const char **why)
 {
     const int64_t most = INT32_MAX / 8;

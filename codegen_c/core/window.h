@@ -50,6 +50,9 @@ bool windows_reach(const struct window *window, int dim);
  * bounded by the size of any tensor. */
 bool takes_window(const struct window *window, const char **why);
 
+/* Whether x and y are one image with the channels last. */
+bool window_is_last(const struct window *window);
+
 /* Whether input and output are channels first. */
 bool takes_channels_first(const char *data_layout, const char *out_layout, const char **why);
 

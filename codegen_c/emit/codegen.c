@@ -2,14 +2,15 @@
  *
  * needs    a module as fuse_ops leaves it (relay_ir/passes/pipeline.h)
  * gives    NAME.h, NAME.c, NAME_weights.*, NAME.json in the output set
- * method   plans are made until one fits (codegen_c/plan/plan_attempts.c); of the one that is kept
- *          each region is printed once, and the files are written */
+ * method   select and plan until a plan fits (codegen_c/plan/plan_attempts.c); then each region is
+ *          printed once, and the files are written */
 #include "codegen_c/codegen.h"
 
 #include <string.h>
 
-#include "codegen_c/byoc/external.h"
+#include "codegen_c/core/packed.h"
 #include "codegen_c/core/weights.h"
+#include "codegen_c/emit/emit_external.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_json.h"
 #include "codegen_c/emit/emit_model.h"
@@ -19,6 +20,7 @@
 #include "codegen_c/plan/ram.h"
 #include "codegen_c/plan/reserve.h"
 #include "codegen_c/print/deterministic.h"
+#include "codegen_c/print/fold.h"
 #include "codegen_c/print/print_region.h"
 
 static bool regions_are_granted(const struct module *module)
@@ -33,11 +35,11 @@ static bool regions_are_granted(const struct module *module)
 /* What is printed for the plan that is kept: nothing of it is looked at before. */
 static bool print(struct codegen *codegen)
 {
-    bool ok = print_regions(codegen);
-
-    for (int i = 0; i < codegen->n_modules && ok; i++)
-        ok = external_write_prologue(codegen, &codegen->modules[i]);
-    return ok && (!codegen->options->deterministic || deterministic_check(codegen));
+    if (!print_regions(codegen) || !print_externals(codegen))
+        return false;
+    if (codegen->options->share || codegen->options->optimize_size)
+        fold_shapes(codegen);
+    return !codegen->options->deterministic || deterministic_check(codegen);
 }
 
 /* Before anything is written. Of a byte of weights come two to three of text. */
@@ -51,39 +53,90 @@ static bool output_is_granted(const struct codegen *codegen)
     return limit_check(codegen->ctx, LIMIT_OUTPUT_BYTES, NULL, bytes);
 }
 
-bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
-               struct codegen_result *result)
+static void write_files(struct codegen *codegen)
 {
-    struct arena whole = { NULL }; /* for all plans that are tried */
-    const struct codegen fresh = { .ctx = module->ctx,
-                                   .module = module,
-                                   .options = options,
-                                   .machine = options->machine ? options->machine : &machines[0],
-                                   .set = set,
-                                   .defined = defined_names(&whole),
-                                   .ram = options->n_pools ? 0 : options->ram,
-                                   .result = result };
-    struct codegen codegen = fresh;
+    const struct model_text model = make_model(codegen);
+
+    weights_find_statistics(codegen);
+    emit_header(codegen);
+    emit_model(codegen, &model);
+    emit_weights(codegen);
+    emit_external(codegen);
+    emit_json(codegen);
+}
+
+struct planned_code {
+    struct arena whole; /* for all plans that are tried */
+    struct packed packed;
+    struct codegen fresh, codegen; /* what each plan begins with; the plan that is kept */
+};
+
+struct planned_code *codegen_plan(struct module *module, const struct codegen_options *options,
+                                  struct codegen_result *result)
+{
+    struct planned_code *code = arena_new(&module->ctx->perm, struct planned_code);
     bool ok;
 
     *result = (struct codegen_result){ 0 };
-    ok = regions_are_granted(module) && plan_until_fits(&codegen, &fresh) && ram_check(&codegen) &&
-         ((options->plan_only && !options->deterministic) || print(&codegen));
+    code->packed.by_key.arena = &code->packed.arena;
+    code->fresh = (struct codegen){ .ctx = module->ctx,
+                                    .module = module,
+                                    .options = options,
+                                    .machine = options->machine ? options->machine : &machines[0],
+                                    .defined = defined_names(&code->whole),
+                                    .packed = &code->packed,
+                                    .ram = options->n_pools ? 0 : options->ram,
+                                    .result = result };
+    code->codegen = code->fresh;
+    ok = regions_are_granted(module) && plan_until_fits(&code->codegen, &code->fresh) &&
+         ram_check(&code->codegen);
     if (ok) {
-        place_weights(&codegen);
-        fill_result(&codegen);
-        ok = external_check_files(&codegen) && (options->plan_only || output_is_granted(&codegen));
+        place_weights(&code->codegen);
+        fill_result(&code->codegen);
+        ok = external_check_files(&code->codegen);
     }
-    if (ok && !options->plan_only) {
-        weights_find_ranges(&codegen);
-        emit_header(&codegen);
-        emit_model(&codegen);
-        emit_weights(&codegen);
-        emit_external(&codegen);
-        emit_json(&codegen);
-    }
-    module_sweep(module); /* tables and packed weights that binders made */
-    arena_release(&codegen.arena);
-    arena_release(&whole);
+    if (ok)
+        return code;
+    codegen_free(code);
+    return NULL;
+}
+
+bool codegen_print(struct planned_code *code, struct output_set *set)
+{
+    struct codegen *codegen = &code->codegen;
+
+    codegen->set = set;
+    if (!print(codegen) || !output_is_granted(codegen))
+        return false;
+    write_files(codegen);
+    return true;
+}
+
+void codegen_free(struct planned_code *code)
+{
+    if (!code)
+        return;
+    module_sweep(code->fresh.module); /* tables and packed weights that binders made */
+    arena_release(&code->codegen.arena);
+    packed_release(&code->packed);
+    arena_release(&code->whole);
+}
+
+bool codegen_sizes(struct module *module, const struct codegen_options *options,
+                   struct codegen_result *result)
+{
+    struct planned_code *code = codegen_plan(module, options, result);
+
+    codegen_free(code);
+    return code != NULL;
+}
+
+bool codegen_c(struct module *module, const struct codegen_options *options, struct output_set *set,
+               struct codegen_result *result)
+{
+    struct planned_code *code = codegen_plan(module, options, result);
+    const bool ok = code && codegen_print(code, set);
+
+    codegen_free(code);
     return ok;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "codegen_c/core/state.h"
+#include "relay_ir/state.h"
 
 static int by_bytes(const void *left, const void *right)
 {
@@ -38,9 +39,11 @@ void find_peak(struct codegen *codegen)
     const int r = greatest_region(plan, &codegen->arena, &peak->bytes);
 
     for (int i = 0; i < main->n_params && !plan->io_inside; i++)
-        codegen->result->io_bytes += type_bytes(&main->params[i]->type);
+        if (!state_of_param(codegen->module, i))
+            codegen->result->io_bytes += type_bytes(&main->params[i]->type);
     for (int i = 0; i < main->ret->n_inputs && !plan->io_inside; i++)
-        codegen->result->io_bytes += type_bytes(&main->ret->inputs[i]->type);
+        if (!state_of_result(codegen->module, i))
+            codegen->result->io_bytes += type_bytes(&main->ret->inputs[i]->type);
     if (r < 0)
         return;
     peak->region = arena_strdup(arena, codegen->regions[r].c_name);
@@ -150,9 +153,6 @@ void add_budget(struct codegen *codegen, struct str *out)
     add_measured(codegen, out);
     if (!options->ram_bytes && !options->flash_bytes)
         return;
-    if (options->flash_bytes)
-        str_printf(out, "/* Bytes of the weights. */\nenum { %s_WEIGHT_BYTES = %zu };\n\n",
-                   codegen->upper, codegen->weights.bytes);
     str_printf(out,
                "/* What there is. A build for a target that has less says so, with -D%s_%s=...,\n"
                " * and fails. */\n",

@@ -6,17 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/byoc/external.h"
-
-const char *constants_table(struct codegen *codegen, const struct external *external)
-{
-    return arena_printf(&codegen->arena, "%s_constants", external->region->c_name);
-}
-
-bool module_has_tables(const struct external_module *module)
-{
-    return module->target->format == FORMAT_EXTERN || module->target->format == FORMAT_JSON;
-}
+#include "codegen_c/emit/emit_external.h"
 
 void declare_constants(struct codegen *codegen, struct str *out, const struct external *external)
 {

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "codegen_c/core/comments.h"
+#include "codegen_c/emit/emit_calls.h"
 #include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/emit_state.h"
 #include "codegen_c/emit/guard.h"
 
-/* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
-static const char *value_name(const struct codegen *codegen, const struct value *value)
+const char *entry_name(const struct codegen *codegen, const struct value *value)
 {
     const struct value *root = codegen->plan.root[value->id];
     const struct codegen_place *place = &codegen->plan.place[value->id];
@@ -29,9 +30,9 @@ static const char *part_comment(struct codegen *codegen, const struct value *val
 {
     const struct value *of = codegen->plan.part[value->id].of;
 
-    while (of && !value_name(codegen, of))
+    while (of && !entry_name(codegen, of))
         of = codegen->plan.part[of->id].of;
-    return of ? arena_printf(&codegen->arena, ", in %s", value_name(codegen, of)) : "";
+    return of ? arena_printf(&codegen->arena, ", in %s", entry_name(codegen, of)) : "";
 }
 
 bool pool_has_arena(const struct codegen *codegen, int pool)
@@ -76,18 +77,20 @@ static void add_alignment(struct codegen *codegen, struct str *out)
 
 int entry_arrays(const struct codegen *codegen)
 {
-    const struct function *main = codegen->module->main;
-
-    return io_is_inside(codegen) ? 0 : main->n_params + main->ret->n_inputs;
+    return io_is_inside(codegen) ? 0
+                                 : count_inputs(codegen->module) + count_outputs(codegen->module);
 }
 
 const struct value *entry_array(const struct codegen *codegen, int i, const char **c_name)
 {
-    const struct function *main = codegen->module->main;
-    const bool is_input = i < main->n_params;
+    const struct module *module = codegen->module;
+    const bool is_input = i < count_inputs(module);
+    int k = 0, left = is_input ? i : i - count_inputs(module);
 
-    *c_name = is_input ? codegen->input_names[i] : codegen->output_names[i - main->n_params];
-    return is_input ? main->params[i] : main->ret->inputs[i - main->n_params];
+    while ((is_input ? state_of_param(module, k) : state_of_result(module, k)) || left-- > 0)
+        k++;
+    *c_name = is_input ? codegen->input_names[k] : codegen->output_names[k];
+    return is_input ? module->main->params[k] : module->main->ret->inputs[k];
 }
 
 size_t entry_alignment(const struct value *value)
@@ -103,12 +106,14 @@ static const char *alignment_test(struct codegen *codegen, size_t align)
 {
     struct str all = { .arena = &codegen->arena };
     size_t line = 0;
+    const int n_io = entry_arrays(codegen);
     int n = 0;
 
-    for (int i = 0; i < entry_arrays(codegen); i++) {
-        const char *name;
+    for (int i = 0; i < n_io + has_state(codegen); i++) {
+        const char *name = "state";
 
-        if (entry_alignment(entry_array(codegen, i, &name)) != align)
+        if ((i < n_io ? entry_alignment(entry_array(codegen, i, &name))
+                      : state_alignment(codegen)) != align)
             continue;
         if (n++ > 0 && all.n - line + strlen(name) > 70) {
             str_add(&all, " |\n         ");
@@ -136,19 +141,20 @@ static void add_array_alignment(struct codegen *codegen, struct str *out)
 static void add_checks(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
-    const int n_io = entry_arrays(codegen);
+    const int n_io = entry_arrays(codegen), kept = has_state(codegen);
     struct str test = { .arena = &codegen->arena };
     size_t line = 0;
 
-    for (int i = 0; i < n_io + plan->n_pools; i++) {
-        const char *name;
+    for (int i = 0; i < n_io + kept + plan->n_pools; i++) {
+        const char *name = "state";
+        const int pool = i - n_io - kept;
 
-        if (i >= n_io)
-            name = pool_arena(codegen, i - n_io);
-        else
-            entry_array(codegen, i, &name);
-        if (i >= n_io && plan->pools[i - n_io].bytes == 0)
+        if (pool >= 0 && plan->pools[pool].bytes == 0)
             continue;
+        if (pool >= 0)
+            name = pool_arena(codegen, pool);
+        else if (i < n_io)
+            entry_array(codegen, i, &name);
         if (test.n > 0 && test.n - line + strlen(name) > 80) {
             str_add(&test, " ||\n        ");
             line = test.n;
@@ -174,10 +180,10 @@ static void add_checks(struct codegen *codegen, struct str *out)
 /* ", over NAME": what the result of a region takes the place of. */
 static const char *over_comment(struct codegen *codegen, const struct region *region)
 {
-    if (!region->place.in_place || !value_name(codegen, region->call->inputs[region->place.over]))
+    if (!region->place.in_place || !entry_name(codegen, region->call->inputs[region->place.over]))
         return "";
     return arena_printf(&codegen->arena, ", over %s",
-                        value_name(codegen, region->call->inputs[region->place.over]));
+                        entry_name(codegen, region->call->inputs[region->place.over]));
 }
 
 /* Of what is in the arena, or a part of an output or an input. The region is NULL where nothing is
@@ -214,7 +220,7 @@ static void add_inputs(struct codegen *codegen, struct str *out)
     for (int i = 0; i < main->n_params; i++) {
         const struct value *param = main->params[i];
 
-        if (codegen->local_names[param->id])
+        if (codegen->local_names[param->id] && codegen->plan.block[param->id] >= 0)
             str_printf(
                 out, "    const %s *const %s = (const void *)(%s + %zu); /* %s */\n",
                 dtype_c_type(param->type.dtype), codegen->local_names[param->id],
@@ -250,48 +256,6 @@ static void add_pointers(struct codegen *codegen, struct str *out)
         str_add(out, "\n");
 }
 
-/* "base + 4096" */
-static const char *scratch_text(struct codegen *codegen, int region)
-{
-    const struct plan *plan = &codegen->plan;
-    int i = plan->n_blocks - 1;
-
-    while (plan->blocks[i].value || plan->blocks[i].first != region)
-        i--;
-    return arena_printf(&codegen->arena, "%s + %zu", pool_base(codegen, plan->blocks[i].pool),
-                        plan->blocks[i].offset);
-}
-
-static void add_call(struct codegen *codegen, struct str *out, const struct region *region,
-                     int indent)
-{
-    const struct node *call = region->call;
-    struct arena *arena = &codegen->arena;
-    const struct emitted *emitted = &codegen->emitted[region->index];
-    const char **items =
-        arena_array(arena, const char *, call->n_inputs + call->n_outputs + 1 + emitted->n_arrays);
-    const char *head =
-        arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
-    int n = 0;
-
-    add_guard_before(codegen, out, region->index, indent);
-    for (int i = 0; i < call->n_inputs; i++)
-        if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
-            !(region->place.absent && region->place.absent[i]))
-            items[n++] = value_name(codegen, call->inputs[i]);
-    for (int i = 0; i < call->n_outputs; i++)
-        items[n++] = value_name(codegen, call->outputs[i]);
-    if (region->config.scratch_bytes)
-        items[n++] = scratch_text(codegen, region->index);
-    for (int i = 0; i < emitted->n_arrays; i++)
-        items[n++] = emitted->arrays[i]->expression;
-    add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
-    if (region->external)
-        str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
-                   region->index);
-    add_guard_after(codegen, out, region->index, indent);
-}
-
 static void add_step(struct codegen *codegen, struct str *out)
 {
     add_prototype(codegen, out, true, ")\n{\n");
@@ -301,6 +265,8 @@ static void add_step(struct codegen *codegen, struct str *out)
     for (int r = 0; r < codegen->n_regions; r++) {
         str_printf(out, "    case %d:\n", r);
         add_call(codegen, out, &codegen->regions[r], 8);
+        if (r + 1 == codegen->n_regions)
+            add_state_copies(codegen, out, 8);
         str_printf(out, "        return %s_OK;\n", codegen->upper);
     }
     str_printf(out, "    default:\n        return %s_NO_REGION;\n    }\n}\n\n", codegen->upper);
@@ -308,18 +274,17 @@ static void add_step(struct codegen *codegen, struct str *out)
 
 static void add_run_by_steps(struct codegen *codegen, struct str *out)
 {
-    const struct function *main = codegen->module->main;
     struct arena *arena = &codegen->arena;
-    const char **items = arena_array(
-        arena, const char *, main->n_params + main->ret->n_inputs + codegen->plan.n_pools + 1);
+    const char **items =
+        arena_array(arena, const char *, entry_arrays(codegen) + codegen->plan.n_pools + 2);
     const char *head = arena_printf(arena, "        code = %s_step(", codegen->options->name);
     int n = 0;
 
     items[n++] = "region";
-    for (int i = 0; i < main->n_params && !io_is_inside(codegen); i++)
-        items[n++] = codegen->input_names[i];
-    for (int i = 0; i < main->ret->n_inputs && !io_is_inside(codegen); i++)
-        items[n++] = codegen->output_names[i];
+    for (int i = 0; i < entry_arrays(codegen); i++)
+        entry_array(codegen, i, &items[n++]);
+    if (has_state(codegen))
+        items[n++] = "state";
     for (int p = 0; p < codegen->plan.n_pools; p++)
         if (pool_has_arena(codegen, p))
             items[n++] = pool_arena(codegen, p);
@@ -333,8 +298,10 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
 
 void add_entry(struct codegen *codegen, struct str *out)
 {
-    const bool by_steps = codegen->options->step && codegen->n_regions > 0;
+    const bool by_steps =
+        codegen->options->step && codegen->n_regions > 0 && most_guards(codegen) == 0;
 
+    add_state_reset(codegen, out);
     if (codegen->options->step)
         add_step(codegen, out);
     add_prototype(codegen, out, false, ")\n{\n");
@@ -344,7 +311,7 @@ void add_entry(struct codegen *codegen, struct str *out)
     }
     add_checks(codegen, out);
     add_pointers(codegen, out);
-    for (int r = 0; r < codegen->n_regions; r++)
-        add_call(codegen, out, &codegen->regions[r], 4);
+    add_calls(codegen, out);
+    add_state_copies(codegen, out, 4);
     str_printf(out, "    return %s_OK;\n}\n", codegen->upper);
 }

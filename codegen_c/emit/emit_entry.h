@@ -7,6 +7,9 @@
 
 struct codegen;
 
+/* How the entry calls a value: the name of a parameter, of a pointer, or of an array. */
+const char *entry_name(const struct codegen *codegen, const struct value *value);
+
 /* Whether NAME_run has a pointer to the pool. */
 bool pool_has_arena(const struct codegen *codegen, int pool);
 

@@ -1,10 +1,11 @@
 /* emit_external.c - NAME_TARGET.h and NAME_TARGET.c, and what a target wants beside them. */
+#include "codegen_c/emit/emit_external.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/embedded.h"
-#include "codegen_c/byoc/external.h"
 #include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_model.h"
@@ -24,14 +25,6 @@ const char *module_file(struct codegen *codegen, const struct external_module *m
 const char *graph_file(struct codegen *codegen, const struct external *external)
 {
     return arena_printf(&codegen->arena, "%s.json", external->region->c_name);
-}
-
-const struct external *region_of(const struct codegen *codegen,
-                                 const struct external_module *module, int region)
-{
-    const struct external *external = codegen->regions[region].external;
-
-    return external && external->module == module ? external : NULL;
 }
 
 /* --- which files ------------------------------------------------------------------------------ */
@@ -242,7 +235,9 @@ static void write_source(struct codegen *codegen, const struct external_module *
     if (module->target->description && *module->target->description)
         str_printf(&out, ": %s", comment_safe(&codegen->arena, module->target->description, 80));
     str_printf(&out, "\n * The target's files: crc32 %08" PRIx32 "\n */\n", module->target->crc32);
-    str_printf(&out, "#include \"%s\"\n\n", module_file(codegen, module, ".h"));
+    str_printf(&out, "#include \"%s\"\n#include \"%s.h\"\n\n", module_file(codegen, module, ".h"),
+               codegen->options->name);
+    add_checks_of_files(codegen, &out, suffix, module->reader);
     add_includes(codegen, &out, &module->includes, module->reader);
     if (*module->prologue)
         str_printf(&out, "%s\n", module->prologue);

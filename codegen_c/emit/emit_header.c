@@ -8,9 +8,10 @@
 #include "codegen_c/core/weights.h"
 #include "codegen_c/emit/emit_budget.h"
 #include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/emit/emit_interface.h"
+#include "codegen_c/emit/emit_state.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/print/parallel.h"
-#include "codegen_c/text/literal.h"
 
 struct writer *emit_open_named(struct codegen *codegen, const char *name)
 {
@@ -29,6 +30,12 @@ struct writer *emit_open(struct codegen *codegen, const char *suffix)
                            arena_printf(&codegen->arena, "%s%s", codegen->options->name, suffix));
 }
 
+/* A field of the state. */
+static bool is_kept(const char *c_name)
+{
+    return str_starts(c_name, "state->");
+}
+
 /* One line per tensor: C name, ONNX name, type. */
 static void add_tensors(struct codegen *codegen, struct str *out, const char *title, int n,
                         struct value *const *values, const char *const *c_names,
@@ -40,153 +47,13 @@ static void add_tensors(struct codegen *codegen, struct str *out, const char *ti
         return;
     str_printf(out, " *\n * %s\n", title);
     for (int i = 0; i < n; i++)
-        width = strlen(c_names[i]) > width ? strlen(c_names[i]) : width;
+        width = !is_kept(c_names[i]) && strlen(c_names[i]) > width ? strlen(c_names[i]) : width;
     for (int i = 0; i < n; i++)
-        str_printf(out, " *    %-*s  %s  \"%s\"\n", (int)width, c_names[i],
-                   shape_comment(&codegen->arena, &values[i]->type),
-                   comment_safe(&codegen->arena, onnx_names ? onnx_names[i] : values[i]->name, 80));
-}
-
-static void add_length(struct codegen *codegen, struct str *out, const struct value *value,
-                       const char *c_name)
-{
-    const char *wanted = arena_printf(&codegen->arena, "%s_%s_LEN", codegen->upper,
-                                      upper_case(&codegen->arena, c_name));
-
-    str_printf(out, ",\n    %s = %" PRId64, names_unique(&codegen->names, wanted),
-               type_elements(&value->type));
-}
-
-/* --- what codes mean -------------------------------------------------------------------------- */
-
-/* The one scale of an input or output of small numbers; NULL where there is none. */
-static const struct qtype *scale_of(const struct value *value)
-{
-    const struct qtype *quant = value->type.quant;
-
-    return quant && quant->kind == QTYPE_SCALED && quant->n == 1 ? quant : NULL;
-}
-
-/* real = SCALE * (stored - ZERO_POINT), as macros: firmware without floats takes what it needs. */
-static void add_scale(struct codegen *codegen, struct str *out, const struct value *value,
-                      const char *c_name)
-{
-    const struct qtype *quant = scale_of(value);
-    const char *upper = upper_case(&codegen->arena, c_name);
-    bool needs_math = false;
-
-    if (!quant)
-        return;
-    str_printf(out, "#define %s_%s_SCALE %s\n", codegen->upper, upper,
-               literal_of_number(&codegen->arena, DTYPE_F32, (double)quant->scale[0], &needs_math));
-    if (dtype_is_integer(value->type.dtype))
-        str_printf(out, "#define %s_%s_ZERO_POINT (%" PRId32 ")\n", codegen->upper, upper,
-                   quant->zero ? quant->zero[0] : 0);
-}
-
-/* To nearest, ties to even, saturated; NaN becomes 0: what the network does with an input of
- * floats. */
-static const char quantize_text[] =
-    "static inline %s %s_quantize_%s(float real)\n"
-    "{\n"
-    "    const float quotient = real / %s_%s_SCALE;\n"
-    "    int32_t whole;\n"
-    "    float rest;\n"
-    "\n"
-    "    if (quotient != quotient)\n"
-    "        return 0;\n"
-    "    if (quotient <= (float)(%" PRId64 " - %s_%s_ZERO_POINT))\n"
-    "        return %" PRId64 ";\n"
-    "    if (quotient >= (float)(%" PRId64 " - %s_%s_ZERO_POINT))\n"
-    "        return %" PRId64 ";\n"
-    "    whole = (int32_t)quotient;\n"
-    "    rest = quotient - (float)whole;\n"
-    "    if (rest > 0.5f || (rest == 0.5f && whole %% 2 != 0))\n"
-    "        whole++;\n"
-    "    else if (rest < -0.5f || (rest == -0.5f && whole %% 2 != 0))\n"
-    "        whole--;\n"
-    "    return (%s)(whole + %s_%s_ZERO_POINT);\n"
-    "}\n\n";
-
-static const char dequantize_text[] =
-    "static inline float %s_dequantize_%s(%s stored)\n"
-    "{\n"
-    "    return (float)(stored - %s_%s_ZERO_POINT) * %s_%s_SCALE;\n"
-    "}\n\n";
-
-/* Has a zero point; of at most 16 bits also functions that convert. */
-static bool has_zero(const struct value *value)
-{
-    return scale_of(value) && dtype_is_integer(value->type.dtype);
-}
-
-static bool is_converted(const struct value *value)
-{
-    return has_zero(value) && dtype_bytes(value->type.dtype) <= 2;
-}
-
-static void add_conversion(struct codegen *codegen, struct str *out, const struct value *value,
-                           const char *c_name, bool is_input)
-{
-    const enum dtype dtype = value->type.dtype;
-    const char *name = codegen->options->name, *upper = codegen->upper;
-    const char *id = upper_case(&codegen->arena, c_name), *type = dtype_c_type(dtype);
-    const int bits = 8 * (int)dtype_bytes(dtype);
-    int64_t least, most;
-
-    if (!is_converted(value))
-        return;
-    least = dtype_kind(dtype) == KIND_INT ? -((int64_t)1 << (bits - 1)) : 0;
-    most = least + ((int64_t)1 << bits) - 1;
-    if (is_input)
-        str_printf(out, quantize_text, type, name, c_name, upper, id, least, upper, id, least, most,
-                   upper, id, most, type, upper, id);
-    else
-        str_printf(out, dequantize_text, name, c_name, type, upper, id, upper, id);
-}
-
-static bool any_of_io(const struct function *main, bool (*is)(const struct value *value))
-{
-    bool any = false;
-
-    for (int i = 0; i < main->n_params; i++)
-        any = any || is(main->params[i]);
-    for (int i = 0; i < main->ret->n_inputs; i++)
-        any = any || is(main->ret->inputs[i]);
-    return any;
-}
-
-static bool has_scale(const struct value *value)
-{
-    return scale_of(value) != NULL;
-}
-
-static void add_scales(struct codegen *codegen, struct str *out)
-{
-    const struct function *main = codegen->module->main;
-
-    if (!any_of_io(main, has_scale))
-        return;
-    str_printf(out, "/* What is stored in inputs and outputs: real = SCALE * %s. */\n",
-               any_of_io(main, has_zero) ? "(stored - ZERO_POINT)"
-                                         : "the number that the code stands for");
-    for (int i = 0; i < main->n_params; i++)
-        add_scale(codegen, out, main->params[i], codegen->input_names[i]);
-    for (int i = 0; i < main->ret->n_inputs; i++)
-        add_scale(codegen, out, main->ret->inputs[i], codegen->output_names[i]);
-    if (!any_of_io(main, is_converted)) {
-        str_add(out, "\n");
-        return;
-    }
-    str_printf(out,
-               "\n/* Conversions from and to floats, for callers that have some; with %s_NO_FLOAT\n"
-               " * nobody can call them by accident. */\n#ifndef %s_NO_FLOAT\n",
-               codegen->upper, codegen->upper);
-    for (int i = 0; i < main->n_params; i++)
-        add_conversion(codegen, out, main->params[i], codegen->input_names[i], true);
-    for (int i = 0; i < main->ret->n_inputs; i++)
-        add_conversion(codegen, out, main->ret->inputs[i], codegen->output_names[i], false);
-    str_add(out, "#endif\n\n");
+        if (!is_kept(c_names[i]))
+            str_printf(
+                out, " *    %-*s  %s  \"%s\"\n", (int)width, c_names[i],
+                shape_comment(&codegen->arena, &values[i]->type),
+                comment_safe(&codegen->arena, onnx_names ? onnx_names[i] : values[i]->name, 80));
 }
 
 static void add_pool_sizes(struct codegen *codegen, struct str *out)
@@ -213,12 +80,11 @@ static bool checks_arrays(const struct codegen *codegen)
 
     for (int i = 0; i < entry_arrays(codegen); i++)
         any = any || entry_alignment(entry_array(codegen, i, &name)) > 1;
-    return any;
+    return any || (has_state(codegen) && state_alignment(codegen) > 1);
 }
 
 static void add_constants(struct codegen *codegen, struct str *out)
 {
-    const struct function *main = codegen->module->main;
     const char *upper = codegen->upper;
 
     if (codegen->n_modules)
@@ -249,41 +115,71 @@ static void add_constants(struct codegen *codegen, struct str *out)
         str_printf(out, ",\n    %s_MISALIGNED_ARRAY = 7", upper);
     if (is_guarded(codegen) && !io_is_inside(codegen))
         str_printf(out, ",\n    %s_OVERLAP = 8", upper);
+    str_add(out, "\n};\n\n");
+}
+
+/* Bytes of memory, and what regions there are. */
+static void add_memory(struct codegen *codegen, struct str *out)
+{
+    const char *upper = codegen->upper;
+
     str_printf(out,
-               "\n};\n\n/* Bytes of the arena%s and their alignment; numbers of elements. */\n"
+               "/* Bytes: the arena%s and its alignment, constants,\n"
+               " * what is kept from one run to the next%s. */\n"
                "enum {\n    %s_ARENA_BYTES = %zu,\n    %s_ARENA_ALIGN = %d",
                !codegen->options->n_pools ? ""
                : pools_take_constants(codegen)
-                   ? ", of all pools together and of each, bytes of constants\n * there,"
+                   ? ", of all pools together and of each, and constants there,"
                    : ", of all pools together and of each,",
-               upper, codegen->plan.arena_bytes, upper, machine_alignment(codegen->machine));
+               codegen->n_modules ? ", besides what backends keep" : "", upper,
+               codegen->plan.arena_bytes, upper, machine_alignment(codegen->machine));
     add_pool_sizes(codegen, out);
+    str_printf(out, ",\n    %s_WEIGHT_BYTES = %zu,\n    %s_STATE_BYTES = %zu", upper,
+               codegen->weights.bytes, upper, has_state(codegen) ? state_bytes(codegen) : 0);
     if (codegen->options->step)
         str_printf(out, ",\n    %s_REGIONS = %d", upper, codegen->n_regions);
-    for (int i = 0; i < main->n_params; i++)
-        add_length(codegen, out, main->params[i], codegen->input_names[i]);
-    for (int i = 0; i < main->ret->n_inputs; i++)
-        add_length(codegen, out, main->ret->inputs[i], codegen->output_names[i]);
     str_add(out, "\n};\n\n");
+}
+
+/* What NAME.c and NAME_weights.c compare, so that files of two compilations never mix. */
+static void add_identity(struct codegen *codegen, struct str *out)
+{
+    const struct codegen_options *options = codegen->options;
+    const char *upper = codegen->upper;
+
+    if (*options->model_sha256)
+        str_printf(out, "#define %s_MODEL_SHA256 \\\n    \"%s\"\n", upper,
+                   comment_safe(&codegen->arena, options->model_sha256, 64));
+    if (options->version)
+        str_printf(out, "#define %s_RELAYC_VERSION \"%s\"\n", upper, options->version);
+    str_printf(
+        out,
+        "/* Checksums of the code and of its constants: the other files compare them, so that "
+        "files\n * of two compilations never mix. */\n"
+        "#define %s_CODE_ID 0x%08" PRIx32 "u\n#define %s_DATA_ID 0x%08" PRIx32 "u\n\n",
+        upper, codegen->code_id, upper, codegen->data_id);
 }
 
 void add_prototype(struct codegen *codegen, struct str *out, bool step, const char *tail)
 {
-    const struct function *main = codegen->module->main;
+    const int n_inputs = count_inputs(codegen->module);
     struct arena *arena = &codegen->arena;
-    const char **items = arena_array(
-        arena, const char *, main->n_params + main->ret->n_inputs + codegen->plan.n_pools + 1);
+    const char **items =
+        arena_array(arena, const char *, entry_arrays(codegen) + codegen->plan.n_pools + 2);
     const char *head =
         arena_printf(arena, "int %s_%s(", codegen->options->name, step ? "step" : "run");
     int n = 0;
 
     if (step)
         items[n++] = "int region";
-    for (int i = 0; i < main->n_params && !io_is_inside(codegen); i++)
-        items[n++] = array_parameter(arena, &main->params[i]->type, codegen->input_names[i], true);
-    for (int i = 0; i < main->ret->n_inputs && !io_is_inside(codegen); i++)
-        items[n++] =
-            array_parameter(arena, &main->ret->inputs[i]->type, codegen->output_names[i], false);
+    for (int i = 0; i < entry_arrays(codegen); i++) {
+        const char *name;
+        const struct value *value = entry_array(codegen, i, &name);
+
+        items[n++] = array_parameter(arena, &value->type, name, i < n_inputs);
+    }
+    if (has_state(codegen))
+        items[n++] = arena_printf(arena, "struct %s_state *state", codegen->options->name);
     for (int p = 0; p < codegen->plan.n_pools; p++)
         if (pool_has_arena(codegen, p))
             items[n++] = arena_printf(arena, "void *%s", pool_arena(codegen, p));
@@ -333,9 +229,36 @@ static void add_accessors(struct codegen *codegen, struct str *out)
             "/* Where inputs are to be written before a run, and outputs can be read after it. "
             "*/\n");
     for (int i = 0; i < main->n_params; i++)
-        add_accessor(codegen, out, main->params[i], codegen->input_names[i], true);
+        if (!state_of_param(codegen->module, i))
+            add_accessor(codegen, out, main->params[i], codegen->input_names[i], true);
     for (int i = 0; i < main->ret->n_inputs; i++)
-        add_accessor(codegen, out, main->ret->inputs[i], codegen->output_names[i], false);
+        if (!state_of_result(codegen->module, i))
+            add_accessor(codegen, out, main->ret->inputs[i], codegen->output_names[i], false);
+}
+
+/* What happens with pointers that are wrong. */
+static void add_pointer_rules(struct codegen *codegen, struct str *out)
+{
+    const char *upper = codegen->upper;
+    const bool inside = io_is_inside(codegen);
+
+    str_printf(out,
+               " *\n * Wrong pointers; with a code nothing is written:\n"
+               " *    NULL        %s_NULL_POINTER\n"
+               " *    misaligned  %s_MISALIGNED_ARENA: an arena, to %s_ARENA_ALIGN",
+               upper, upper, upper);
+    if (checks_arrays(codegen))
+        str_printf(out, ";\n *                %s_MISALIGNED_ARRAY: an array, to its type", upper);
+    str_add(out, "\n");
+    if (inside)
+        return;
+    if (is_guarded(codegen))
+        str_printf(out,
+                   " *    overlap     %s_OVERLAP: an output or the arena with any other array\n",
+                   upper);
+    else
+        str_add(out, " *    overlap     not checked: the results are undefined if an output or the "
+                     "arena\n *                overlaps any other array; inputs may overlap\n");
 }
 
 static void add_functions(struct codegen *codegen, struct str *out)
@@ -344,6 +267,7 @@ static void add_functions(struct codegen *codegen, struct str *out)
     const bool inside = io_is_inside(codegen);
 
     add_accessors(codegen, out);
+    add_state_functions(codegen, out);
     str_printf(out, "/* Runs the whole network.\n");
     add_tensors(codegen, out,
                 inside ? "Inputs, in the arena, of which nothing is left afterwards:"
@@ -352,19 +276,13 @@ static void add_functions(struct codegen *codegen, struct str *out)
     add_tensors(codegen, out,
                 inside ? "Outputs, in the arena:" : "Outputs, written (also in between) and read:",
                 main->ret->n_inputs, main->ret->inputs, codegen->output_names, main->result_names);
-    str_printf(out,
-               " *\n * A pointer that is NULL or not aligned (the arena to %s_ARENA_ALIGN%s)\n"
-               " * is refused with a code, and nothing is written.",
-               codegen->upper, checks_arrays(codegen) ? ", an array to its type" : "");
-    if (!inside)
-        str_printf(out, " Arrays must overlap neither each other nor\n * the arena: %s.",
-                   is_guarded(codegen) ? "code OVERLAP, where one of the two is written"
-                                       : "nobody checks that");
+    if (has_state(codegen))
+        str_add(out, " *\n * State, read and written: what the runs before have left\n");
+    add_pointer_rules(codegen, out);
     str_add(out,
-            inside
-                ? "\n *\n * The arena needs no other initial contents and holds nothing else "
-                  "afterwards;\n"
-                : "\n *\n * The arena needs no initial contents and holds nothing afterwards;\n");
+            inside ? " *\n * The arena needs no other initial contents and holds nothing else "
+                     "afterwards;\n"
+                   : " *\n * The arena needs no initial contents and holds nothing afterwards;\n");
     if (codegen->options->n_pools) {
         str_add(out,
                 " * several networks may share its pools, one after the other. A pool of 0 bytes "
@@ -405,10 +323,13 @@ void emit_header(struct codegen *codegen)
     str_printf(&out, "#ifndef %s_INCLUDED\n#define %s_INCLUDED\n\n%s#include <stdint.h>\n\n",
                codegen->upper, codegen->upper, is_guarded(codegen) ? "#include <stddef.h>\n" : "");
     str_add(&out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+    add_identity(codegen, &out);
     add_constants(codegen, &out);
+    add_memory(codegen, &out);
     add_budget(codegen, &out);
     add_guard_header(codegen, &out);
-    add_scales(codegen, &out);
+    add_state_struct(codegen, &out);
+    add_interface(codegen, &out);
     if (codegen->n_split)
         add_parallel_header(codegen, &out);
     add_functions(codegen, &out);

@@ -1,14 +1,16 @@
 /* emit_json.c - NAME.json: what was generated, for tools. Numbers of bytes and of operations are
  * exact up to 2^53. */
+#include "codegen_c/emit/emit_external.h"
 #include "codegen_c/emit/emit_json.h"
 
 #include <cjson/cJSON.h>
+#include <math.h>
 #include <string.h>
 
-#include "codegen_c/byoc/external.h"
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_model.h"
+#include "codegen_c/emit/emit_state.h"
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -56,12 +58,38 @@ static void add_interface(struct codegen *codegen, cJSON *root)
     cJSON *outputs = cJSON_AddArrayToObject(root, "outputs");
 
     for (int i = 0; i < main->n_params; i++)
-        cJSON_AddItemToArray(inputs, tensor_json(codegen, main->params[i], codegen->input_names[i],
+        if (!state_of_param(codegen->module, i))
+            cJSON_AddItemToArray(inputs, tensor_json(codegen, main->params[i], codegen->input_names[i],
                                                  main->params[i]->name, true));
     for (int i = 0; i < main->ret->n_inputs; i++)
-        cJSON_AddItemToArray(outputs,
+        if (!state_of_result(codegen->module, i))
+            cJSON_AddItemToArray(outputs,
                              tensor_json(codegen, main->ret->inputs[i], codegen->output_names[i],
                                          main->result_names[i], false));
+}
+
+/* Only where something is kept from run to run. */
+static void add_state(struct codegen *codegen, cJSON *root)
+{
+    const struct module *module = codegen->module;
+    cJSON *json, *list;
+
+    if (!has_state(codegen))
+        return;
+    json = cJSON_AddObjectToObject(root, "state");
+    add_number(json, "bytes", (double)state_bytes(codegen));
+    list = cJSON_AddArrayToObject(json, "fields");
+    for (int i = 0; i < module->n_states; i++) {
+        const struct value *param = module->main->params[module->states[i].param];
+        cJSON *field = cJSON_CreateObject();
+
+        cJSON_AddStringToObject(field, "field", state_field(codegen, i));
+        cJSON_AddStringToObject(field, "name", safe(codegen, param->name));
+        cJSON_AddStringToObject(field, "dtype", dtype_name(param->type.dtype));
+        cJSON_AddItemToObject(field, "shape", shape_json(&param->type));
+        add_number(field, "offset", (double)state_offset(codegen, i));
+        cJSON_AddItemToArray(list, field);
+    }
 }
 
 /* The C names of all values in a block, or the region whose scratch it is. */
@@ -113,7 +141,7 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     add_number(arena, "bytes", (double)plan->arena_bytes);
     add_number(arena, "align", machine_alignment(codegen->machine));
     add_number(arena, "lower_bound", (double)plan->lower_bound);
-    cJSON_AddBoolToObject(arena, "optimal", plan->optimal);
+    cJSON_AddBoolToObject(arena, "optimal", codegen->result->arena_optimal);
     add_number(arena, "order_lower_bound", (double)plan->order_bound);
     cJSON_AddBoolToObject(arena, "order_optimal", plan->order_peak == plan->order_bound);
     add_number(arena, "without_sharing", (double)codegen->result->arena_naive_bytes);
@@ -139,6 +167,60 @@ static void add_arena(struct codegen *codegen, cJSON *root)
     }
 }
 
+/* The values that this one is stored within, the inner first. */
+static void add_wholes(struct codegen *codegen, const struct value *root, cJSON *json)
+{
+    const struct plan *plan = &codegen->plan;
+    cJSON *list = plan->part[root->id].whole ? cJSON_AddArrayToObject(json, "in") : NULL;
+
+    while (plan->part[root->id].whole) {
+        root = plan->root[plan->part[root->id].of->id];
+        cJSON_AddItemToArray(list, cJSON_CreateString(safe(codegen, root->name)));
+    }
+}
+
+/* A value that regions hand on: the one that it is a view of, by its ONNX name. */
+static cJSON *value_json(struct codegen *codegen, const struct value *value)
+{
+    const struct value *root = codegen->plan.root[value->id];
+    cJSON *json = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(json, "name", safe(codegen, root->name));
+    cJSON_AddStringToObject(json, "dtype", type_format(&value->type));
+    cJSON_AddItemToObject(json, "shape", shape_json(&value->type));
+    add_wholes(codegen, root, json);
+    return json;
+}
+
+static void add_values(struct codegen *codegen, const struct node *call, cJSON *region)
+{
+    cJSON *inputs = cJSON_AddArrayToObject(region, "inputs");
+    cJSON *results = cJSON_AddArrayToObject(region, "results");
+
+    for (int i = 0; i < call->n_inputs; i++)
+        if (call->inputs[i] && call->inputs[i]->kind != VALUE_CONSTANT)
+            cJSON_AddItemToArray(inputs, value_json(codegen, call->inputs[i]));
+    for (int i = 0; i < call->n_outputs; i++)
+        cJSON_AddItemToArray(results, value_json(codegen, call->outputs[i]));
+}
+
+/* The element types of what the region reads: of its largest constant matrix, where it has one, and
+ * of the first value. */
+static void add_precision(const struct region *region, cJSON *json)
+{
+    const struct function *fn = region->fn;
+    const struct value *weights = NULL;
+
+    for (const struct value *c = fn->constants; c; c = c->next)
+        if (c->uses && c->type.rank > 1 &&
+            (!weights || type_elements(&c->type) > type_elements(&weights->type)))
+            weights = c;
+    if (fn->n_params)
+        cJSON_AddStringToObject(json, "data", type_format(&fn->params[0]->type));
+    if (weights)
+        cJSON_AddStringToObject(json, "weights", type_format(&weights->type));
+}
+
 static cJSON *region_json(struct codegen *codegen, const struct region *region)
 {
     const struct function *fn = region->fn;
@@ -159,11 +241,15 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         cJSON_AddStringToObject(node, "name", safe(codegen, o->name));
         cJSON_AddStringToObject(node, "op_type", safe(codegen, o->op_type));
         add_number(node, "index", (double)o->index);
+        if (o->output)
+            cJSON_AddStringToObject(node, "output", safe(codegen, o->output));
         cJSON_AddItemToArray(nodes, node);
     }
     outputs = cJSON_AddArrayToObject(json, "outputs");
     for (int i = 0; i < fn->ret->n_inputs; i++)
         cJSON_AddItemToArray(outputs, shape_json(&fn->ret->inputs[i]->type));
+    add_values(codegen, region->call, json);
+    add_precision(region, json);
     add_number(json, "macs", (double)emitted->macs);
     add_number(json, "weight_bytes", (double)emitted->weight_bytes);
     add_number(json, "scratch_bytes", (double)region->config.scratch_bytes);
@@ -180,6 +266,21 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
     return json;
 }
 
+static void add_finite(cJSON *to, const char *key, double number)
+{
+    if (isfinite(number))
+        add_number(to, key, number);
+}
+
+/* The first that reads the array comes first. */
+static void add_readers(const struct codegen *codegen, const struct weight *weight, cJSON *to)
+{
+    cJSON *list = cJSON_AddArrayToObject(to, "regions");
+
+    for (const struct weight_reader *r = weight->used_by; r; r = r->next)
+        cJSON_InsertItemInArray(list, 0, cJSON_CreateString(codegen->regions[r->region].c_name));
+}
+
 static void add_weights(struct codegen *codegen, cJSON *root)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "weights");
@@ -189,9 +290,15 @@ static void add_weights(struct codegen *codegen, cJSON *root)
 
         cJSON_AddStringToObject(json, "symbol", w->c_name);
         cJSON_AddStringToObject(json, "name", safe(codegen, w->name));
-        cJSON_AddStringToObject(json, "dtype", dtype_name(w->type.dtype));
+        cJSON_AddStringToObject(json, "dtype", type_format(&w->type));
         cJSON_AddItemToObject(json, "shape", shape_json(&w->type));
+        cJSON_AddStringToObject(json, "layout", w->layout);
         add_number(json, "bytes", (double)type_bytes(&w->stored));
+        add_finite(json, "least", w->least);
+        add_finite(json, "greatest", w->greatest);
+        add_finite(json, "mean", w->mean);
+        add_finite(json, "deviation", w->deviation);
+        add_readers(codegen, w, json);
         if (w->pool)
             cJSON_AddStringToObject(json, "pool", w->pool->name);
         cJSON_AddStringToObject(json, "crc32",
@@ -249,6 +356,8 @@ static void add_model(struct codegen *codegen, cJSON *root)
 
     cJSON_AddStringToObject(root, "schema", "relayc-model");
     add_number(root, "version", SCHEMA_VERSION);
+    if (options->version)
+        cJSON_AddStringToObject(root, "relayc", options->version);
     cJSON_AddStringToObject(root, "name", options->name);
     cJSON_AddStringToObject(root, "options", safe(codegen, options->command));
     cJSON_AddStringToObject(root, "target", codegen->machine->name);
@@ -274,6 +383,7 @@ void emit_json(struct codegen *codegen)
 
     add_model(codegen, root);
     add_interface(codegen, root);
+    add_state(codegen, root);
     add_arena(codegen, root);
     add_measured(codegen->options->measured, root);
     regions = cJSON_AddArrayToObject(root, "regions");
@@ -288,6 +398,7 @@ void emit_json(struct codegen *codegen)
         out_of_memory(0);
     writer_text(out, text);
     writer_text(out, "\n");
+    codegen->result->json = arena_strdup(&codegen->ctx->perm, text);
     cJSON_free(text);
     cJSON_Delete(root);
 }

@@ -3,7 +3,7 @@
  * arena in use while it runs. Only where another target than c runs something. */
 #include <string.h>
 
-#include "codegen_c/byoc/external.h"
+#include "codegen_c/emit/emit_external.h"
 #include "codegen_c/emit/emit_weights.h"
 
 static const char *safe(struct codegen *codegen, const char *text)

@@ -14,9 +14,12 @@
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
+#include "codegen_c/emit/identity.h"
 #include "codegen_c/machine/conditions.h"
 #include "codegen_c/print/deterministic.h"
 #include "codegen_c/print/parallel.h"
+#include "codegen_c/text/layout.h"
+#include "codegen_c/text/macros.h"
 
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
 {
@@ -27,10 +30,12 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
                suffix, comment_safe(arena, options->model_file, 60));
     if (*options->model_sha256)
         str_printf(out, " *    sha256   %s\n", comment_safe(arena, options->model_sha256, 64));
-    str_printf(out, " *    model    opset %d, %d ONNX node%s -> %d region%s\n",
-               codegen->module->opset, codegen->result->n_onnx_nodes,
-               codegen->result->n_onnx_nodes == 1 ? "" : "s", codegen->n_regions,
-               codegen->n_regions == 1 ? "" : "s");
+    str_add(out, " *    model    ");
+    if (strcmp(codegen->module->format, "ONNX") == 0)
+        str_printf(out, "opset %d, ", codegen->module->opset);
+    str_printf(out, "%d %s node%s -> %d region%s\n", codegen->result->n_onnx_nodes,
+               codegen->module->format, str_plural(codegen->result->n_onnx_nodes),
+               codegen->n_regions, str_plural(codegen->n_regions));
     str_printf(out, " *    options  %s\n",
                *options->command ? comment_safe(arena, options->command, 200) : "defaults");
     if (options->numbers)
@@ -191,8 +196,7 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
         str_printf(out, " %10zu  %10zu  %7d  %9d  %s", block->offset, block->bytes, block->first,
                    block->last, str_text(&values[i].text));
         if (block->before)
-            str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "",
-                       reached_name(codegen, i));
+            str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "", reached_name(codegen, i));
         str_add(out, "\n");
     }
     str_add(out, " */\n");
@@ -214,10 +218,21 @@ void add_includes(struct codegen *codegen, struct str *out, const struct map *he
     sorted[n++] = "stdint.h";
     qsort(sorted, n, sizeof *sorted, compare_texts);
     for (size_t i = 0; i < n; i++)
-        str_printf(out, "#include <%s>\n", sorted[i]);
+        if (*sorted[i] != '"')
+            str_printf(out, "#include <%s>\n", sorted[i]);
+    for (size_t i = 0; i < n; i++) /* the user's: in quotes, which sort first */
+        if (*sorted[i] == '"')
+            str_printf(out, "%s#include %s\n", i ? "" : "\n", sorted[i]);
     str_add(out, "\n");
     if (!codegen->inline_weights && weights_are_read(codegen, reader))
         str_printf(out, "#include \"%s_weights.h\"\n\n", codegen->options->name);
+}
+
+void add_checks_of_files(struct codegen *codegen, struct str *out, const char *suffix, int reader)
+{
+    add_code_check(codegen, out, suffix);
+    if (codegen->inline_weights && weights_are_read(codegen, reader))
+        add_data_check(codegen, out, suffix);
 }
 
 static void add_module_includes(struct codegen *codegen, struct str *out)
@@ -348,26 +363,40 @@ static const char *functions_text(struct codegen *codegen)
     return str_text(&out);
 }
 
-void emit_model(struct codegen *codegen)
+struct model_text make_model(struct codegen *codegen)
+{
+    struct str head = { .arena = &codegen->arena };
+    const char *texts[2] = { NULL, functions_text(codegen) };
+
+    add_includes(codegen, &head, &codegen->includes, 0);
+    add_module_includes(codegen, &head);
+    if (codegen->strict)
+        add_strict_arithmetic(codegen, &head);
+    else if (rounds_products(codegen))
+        add_rounded_products(codegen, &head);
+    add_helpers(codegen, texts[1], &head);
+    texts[0] = str_text(&head);
+    conditions_resolve(&codegen->arena, codegen->machine, texts, 2);
+    if (codegen->machine->lanes == 1)
+        macros_write_out(&codegen->arena, texts, 2);
+    for (int i = 0; i < 2; i++)
+        texts[i] = layout(&codegen->arena, texts[i]);
+    find_identity(codegen, texts, 2);
+    return (struct model_text){ texts[0], texts[1] };
+}
+
+void emit_model(struct codegen *codegen, const struct model_text *text)
 {
     struct writer *writer = emit_open(codegen, ".c");
     struct str out = { .arena = &codegen->arena };
-    const char *texts[2] = { NULL, functions_text(codegen) };
 
     add_banner(codegen, &out, ".c");
     add_region_table(codegen, &out);
     add_arena_map(codegen, &out);
     str_printf(&out, "#include \"%s.h\"\n\n", codegen->options->name);
-    add_includes(codegen, &out, &codegen->includes, 0);
-    add_module_includes(codegen, &out);
-    if (codegen->strict)
-        add_strict_arithmetic(codegen, &out);
-    else if (rounds_products(codegen))
-        add_rounded_products(codegen, &out);
-    add_helpers(codegen, texts[1], &out);
-    texts[0] = str_text(&out);
-    conditions_resolve(&codegen->arena, codegen->machine, texts, 2);
-    writer_write(writer, texts[0], strlen(texts[0]));
+    add_checks_of_files(codegen, &out, ".c", 0);
+    writer_write(writer, out.text, out.n);
+    writer_text(writer, text->head);
     write_inline_weights(codegen, writer, 0);
-    writer_write(writer, texts[1], strlen(texts[1]));
+    writer_text(writer, text->functions);
 }

@@ -10,7 +10,18 @@ struct codegen;
 /* The banner's lines about where the file comes from. */
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix);
 
-void emit_model(struct codegen *codegen);
+/* NAME.c without its banner: includes and helpers, then, behind the constants, functions. */
+struct model_text {
+    const char *head, *functions;
+};
+
+/* The text, and codegen->code_id and data_id from it, which the header has. */
+struct model_text make_model(struct codegen *codegen);
+
+void emit_model(struct codegen *codegen, const struct model_text *text);
+
+/* Behind the include of NAME.h: whether that is of the same compilation. */
+void add_checks_of_files(struct codegen *codegen, struct str *out, const char *suffix, int reader);
 
 /* The includes of a file that reads arrays: system headers (their names are keys of the map), and
  * NAME_weights.h where it needs that. */

@@ -5,6 +5,7 @@
 #include "base/embedded.h"
 #include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/emit/emit_state.h"
 #include "codegen_c/text/template.h"
 
 static const char path[] = "templates/helpers/guard.c.tmpl";
@@ -98,7 +99,7 @@ static const char *pool_arguments(struct codegen *codegen, int pool)
 void add_guard_entry(struct codegen *codegen, struct str *out)
 {
     const struct plan *plan = &codegen->plan;
-    const int n_params = codegen->module->main->n_params;
+    const int n_params = count_inputs(codegen->module);
 
     if (!is_guarded(codegen) || io_is_inside(codegen))
         return;
@@ -110,6 +111,8 @@ void add_guard_entry(struct codegen *codegen, struct str *out)
         str_printf(out, "            { (uintptr_t)%s, %zu, %d },\n", name, type_bytes(&value->type),
                    i >= n_params);
     }
+    if (has_state(codegen))
+        str_printf(out, "            { (uintptr_t)state, %zu, 1 },\n", state_bytes(codegen));
     for (int p = 0; p < plan->n_pools; p++)
         if (plan->pools[p].bytes)
             str_printf(out, "            { (uintptr_t)%s, %zu, 1 },\n", pool_arena(codegen, p),

@@ -1,12 +1,13 @@
 /* result.c - what codegen_c tells its caller (struct codegen_result), in memory that outlives the
  * emission. */
+#include "codegen_c/emit/emit_external.h"
 #include "codegen_c/emit/result.h"
 
 #include <string.h>
 
-#include "codegen_c/byoc/external.h"
 #include "codegen_c/core/stripe.h"
 #include "codegen_c/emit/emit_budget.h"
+#include "codegen_c/emit/emit_state.h"
 
 /* For the result, which outlives the emission. */
 static const struct knob_range *knobs_kept(struct arena *arena, const struct region *region)
@@ -81,7 +82,26 @@ static struct codegen_place place_in_all(const struct codegen *codegen, const st
 
     for (int p = 0; block >= 0 && p < plan->blocks[block].pool; p++)
         place.offset += pool_room(plan, p);
+    if (place.kind == PLACE_OUTPUT && state_of_result(codegen->module, place.index)) {
+        place.kind = PLACE_ARENA;
+        place.offset += codegen->result->state_place +
+                        state_offset(codegen, (int)(state_of_result(codegen->module, place.index) -
+                                                    codegen->module->states));
+    }
     return place;
+}
+
+static void place_states(struct codegen *codegen)
+{
+    const int n = codegen->module->n_states;
+    size_t *at = arena_array(&codegen->ctx->perm, size_t, n);
+
+    for (int p = 0; p < codegen->plan.n_pools; p++)
+        codegen->result->state_place += pool_room(&codegen->plan, p);
+    for (int i = 0; i < n; i++)
+        at[i] = state_offset(codegen, i);
+    codegen->result->state_at = at;
+    codegen->result->state_bytes = n ? state_bytes(codegen) : 0;
 }
 
 static const struct codegen_place *all_places(const struct codegen *codegen)
@@ -118,6 +138,7 @@ void fill_result(struct codegen *codegen)
     /* .h .c .json _weights.h */
     const int max_files = codegen->n_weight_files + 4 + external_count_files(codegen);
 
+    place_states(codegen);
     result->files = arena_array(arena, const char *, max_files);
     codegen->writers = arena_array(&codegen->arena, struct writer *, max_files);
     for (int i = 0; i < codegen->n_regions; i++) {
@@ -132,6 +153,8 @@ void fill_result(struct codegen *codegen)
             .compiler = codegen->regions[i].external ? codegen->regions[i].fn->compiler : NULL,
             .kernel =
                 codegen->regions[i].config.kernel ? codegen->regions[i].config.kernel->name : NULL,
+            .sums = codegen->regions[i].config.kernel ? codegen->regions[i].config.kernel->sums
+                                                      : SUMS_NOT_SIMULATED,
             .signature = codegen->emitted[i].signature,
             .chosen = codegen->regions[i].choice != NULL,
             .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,

@@ -94,7 +94,7 @@ static const char *hex(struct keys *keys, unsigned number)
 
 static void set_keys(struct keys *keys, const struct minifloat *format, bool saturate)
 {
-    const int m = format->mantissa_bits, magnitude_bits = minifloat_bits(format) - 1;
+    const int m = format->mantissa_bits, magnitude_bits = format->exponent_bits + m;
     const unsigned overflow = minifloat_encode(format, INFINITY, saturate);
     const unsigned greatest = minifloat_encode(format, INFINITY, true);
     const double magic = ldexp(1, 24 - format->bias - m);
@@ -107,8 +107,9 @@ static void set_keys(struct keys *keys, const struct minifloat *format, bool sat
     keys_set(keys, "format", format->name);
     keys_set_int(keys, "shift", 23 - m);
     keys_set_int(keys, "rebias", 127 - format->bias);
-    keys_set(keys, "sign", hex(keys, 1u << magnitude_bits));
-    keys_set_int(keys, "sign_shift", 31 - magnitude_bits);
+    keys_set_flag(keys, "signless", format->sign == MINIFLOAT_UNSIGNED);
+    keys_offer(keys, "sign", hex(keys, 1u << magnitude_bits));
+    keys_offer(keys, "sign_shift", arena_printf(keys->arena, "%d", 31 - magnitude_bits));
     set_number(keys, "magic", magic);
     keys_set(keys, "magic_bits", hex(keys, magic_bits.bits));
     keys_set(keys, "half_less", hex(keys, (1u << (22 - m)) - 1));

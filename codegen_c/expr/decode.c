@@ -46,7 +46,7 @@ bool decode_are_finite(const struct value *constant)
 }
 
 /* f16 as a minifloat, for the templates. */
-static const struct minifloat half = { "f16", 5, 10, 15, MINIFLOAT_IEEE };
+static const struct minifloat half = { "f16", 5, 10, 15, MINIFLOAT_IEEE, MINIFLOAT_SIGNED };
 
 const struct minifloat *decode_format(const struct type *type)
 {
@@ -128,8 +128,10 @@ static void set_table_keys(struct bind *bind, const struct type *type, struct ke
 static void set_trick_keys(const struct type *type, struct keys *keys)
 {
     const struct minifloat *format = decode_format(type);
-    const int sign_bit = n_codes(type) / 2;
+    const int sign_bit = (int)minifloat_sign(format);
+    const bool has_sign = format->sign == MINIFLOAT_SIGNED;
 
+    keys_set_flag(keys, "signed", has_sign);
     keys_set_int(keys, "mantissa_bits", format->mantissa_bits);
     keys_set_int(keys, "bias", format->bias);
     keys_set_int(keys, "magnitude_mask", sign_bit - 1);
@@ -225,7 +227,7 @@ const char *decode_of_bytes(struct bind *bind, const struct type *type)
     const struct minifloat *format = decode_format(type);
     const char *name = arena_printf(bind->arena, "%s_of_bytes", decode_name(bind, type));
     const char *function = bind_own_helper(bind, name);
-    const int raise = F32_MANTISSA - format->mantissa_bits, sign_bit = n_codes(type) / 2;
+    const int raise = F32_MANTISSA - format->mantissa_bits, sign_bit = (int)minifloat_sign(format);
     struct keys keys;
 
     if (function)
@@ -233,6 +235,7 @@ const char *decode_of_bytes(struct bind *bind, const struct type *type)
     bind_bytes_helper(bind, "vector_u32");
     keys_init(&keys, bind->arena);
     keys_set(&keys, "format", format->name);
+    keys_set_flag(&keys, "signed", format->sign == MINIFLOAT_SIGNED);
     keys_set_int(&keys, "raise", raise);
     keys_set(&keys, "magnitude", hex(bind, (unsigned)(sign_bit - 1) << raise));
     keys_set(&keys, "base", hex(bind, (unsigned)(F32_BIAS - format->bias) << F32_MANTISSA));
@@ -357,7 +360,7 @@ static bool are_halves(const struct minifloat *format)
         format->exponent_bits < HALF_EXPONENT_BITS ||
         (format->exponent_bits == HALF_EXPONENT_BITS && format->specials == MINIFLOAT_IEEE);
 
-    return fits && abs(format->bias) <= MOST_HALF_BIAS;
+    return fits && format->sign == MINIFLOAT_SIGNED && abs(format->bias) <= MOST_HALF_BIAS;
 }
 
 static void set_half_keys(struct bind *bind, const struct minifloat *format, struct keys *keys)

@@ -88,6 +88,21 @@ static const char *variable_type(const struct epilogue *e, const struct node *no
     return "int";
 }
 
+/* Behind a ReLU half of the numbers are 0, and what a scale makes of 0 is known: on scalar cores a
+ * branch leaves the division out, and the compiler what follows it. Zeros of both signs and NaN
+ * stay what they are. */
+static const char *without_zeros(const struct bind *bind, const struct node *node, const char *text)
+{
+    static const char quotient[] = "$a / $b";
+    const struct node *before = node->inputs[0]->def;
+    const char *at = strstr(text, quotient);
+
+    if (!at || node->op != OP_QNN_QUANTIZE || !before || before->op != OP_RELU ||
+        !machine_is_microcontroller(bind->machine))
+        return text;
+    return arena_printf(bind->arena, "%.*s$a <= 0.0f ? $a : %s", (int)(at - text), text, at);
+}
+
 static bool add_node(struct epilogue *e, const struct node *node)
 {
     struct bind *bind = e->bind;
@@ -104,6 +119,8 @@ static bool add_node(struct epilogue *e, const struct node *node)
                                 e->position->lanes >= EPILOGUE_LEAST_LANES &&
                                     requantizes_from_0(node));
         needs = "";
+    } else {
+        text = without_zeros(bind, node, text);
     }
     text = epilogue_decode_row(e, node, text, &operands[0], &needs);
     if (scalar_count(text, 'A'))
@@ -170,6 +187,12 @@ const char *epilogue_result(struct epilogue *e)
     return map_get(&e->expressions, e->bind->region->fn->ret->inputs[0]->name);
 }
 
+void bind_epilogue_text(struct epilogue *e, const char *result)
+{
+    bind_text(e->bind, "epilogue", "%s", str_text(&e->text));
+    bind_text(e->bind, "result", "%s", result);
+}
+
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position)
 {
     struct epilogue e = epilogue_begin(bind, position);
@@ -178,8 +201,7 @@ bool bind_epilogue(struct bind *bind, const char *acc, const struct position *po
         return false;
     if (position->lanes)
         bind_lanes_of(bind, position->lanes, str_text(&e.text));
-    bind_text(bind, "epilogue", "%s", str_text(&e.text));
-    bind_text(bind, "result", "%s", epilogue_result(&e));
+    bind_epilogue_text(&e, epilogue_result(&e));
     if (position->hoists)
         bind_text(bind, "of_channels", "%s", str_text(&e.of_channels));
     return true;

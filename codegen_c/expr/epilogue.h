@@ -36,6 +36,9 @@ bool epilogue_add_nodes(struct epilogue *e, const char *acc);
 /* The C expression of the region's result, after epilogue_add_nodes. */
 const char *epilogue_result(struct epilogue *e);
 
+/* Sets `epilogue` and `result`. */
+void bind_epilogue_text(struct epilogue *e, const char *result);
+
 /* --- epilogue_operand.c ----------------------------------------------------------------------- */
 
 /* The axis of an operand that has one element for each channel, else -1. */
@@ -45,6 +48,10 @@ int epilogue_axis(const struct node *node, int input);
  * 0: the operand is a vector along this axis. */
 const char *epilogue_index(struct epilogue *e, const struct value *value, int axis,
                            const struct position *at);
+
+/* The scale or zero point of a quantize or dequantize as a number of the training; other operands
+ * as the literal. */
+const char *qnn_number(struct bind *bind, const struct node *node, int input, const char *literal);
 
 /* The literal of a constant whose elements are all equal; else NULL. */
 const char *epilogue_literal(struct bind *bind, const struct value *value);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen_c/core/number.h"
 #include "codegen_c/core/state.h"
 #include "codegen_c/text/literal.h"
 #include "relay_ir/ops/qnn.h"
@@ -45,10 +46,10 @@ int epilogue_axis(const struct node *node, int input)
 }
 
 /* `role`: the stem of a variable's name. */
-static const char *read_at(struct epilogue *e, struct value *value, const char *index,
-                           const char *role)
+static const char *read_at(struct epilogue *e, struct value *value, const char *array,
+                           const char *index, const char *role)
 {
-    const char *array = bind_operand(e->bind, value), *load;
+    const char *load;
     const struct position *at = e->position;
     const char *type = arena_printf(
         e->bind->arena, value->type.dtype == DTYPE_F32 ? "f32x%d" : "i32x%d", at->lanes);
@@ -64,6 +65,22 @@ static const char *read_at(struct epilogue *e, struct value *value, const char *
     return role;
 }
 
+const char *qnn_number(struct bind *bind, const struct node *node, int input, const char *literal)
+{
+    const struct value *value = node->inputs[input];
+    const bool quantizes = node->op == OP_QNN_QUANTIZE;
+    double number;
+
+    if (!(quantizes || node->op == OP_QNN_DEQUANTIZE) || input < 1 || input > 2 ||
+        !value_uniform(value, &number))
+        return literal;
+    if (input == 1 && value->type.dtype == DTYPE_F32)
+        return number_f32(bind->arena, node, quantizes ? "y_scale" : "x_scale", (float)number);
+    if (input == 2)
+        return number_i32(bind->arena, node, quantizes ? "y_zero" : "x_zero", (int64_t)number);
+    return literal;
+}
+
 const char *epilogue_operand(struct epilogue *e, const struct node *node, int input)
 {
     struct value *value = node->inputs[input];
@@ -73,8 +90,9 @@ const char *epilogue_operand(struct epilogue *e, const struct node *node, int in
         return known;
     literal = epilogue_literal(e->bind, value);
     if (literal)
-        return literal;
-    return read_at(e, value, epilogue_index(e, value, epilogue_axis(node, input), e->position),
+        return qnn_number(e->bind, node, input, literal);
+    return read_at(e, value, bind_operand(e->bind, value),
+                   epilogue_index(e, value, epilogue_axis(node, input), e->position),
                    node->op == OP_BIAS_ADD ? "bias" : "operand");
 }
 
@@ -109,13 +127,13 @@ void epilogue_tables(struct epilogue *e, const struct node *node, const char *op
     if (node->op == OP_QNN_DIV) {
         qnn_div_tables(e->bind, node, tables);
         for (int i = 0; i < QNN_TABLES; i++)
-            operands[i] = tables[i] ? bind_operand(e->bind, tables[i]) : NULL;
+            operands[i] = tables[i] ? bind_own_operand(e->bind, tables[i]) : NULL;
         return;
     }
     at = e->position->coord[qnn_vector_axis(node, 1)];
     qnn_tables(e->bind, node, tables);
     for (int i = 0; i < QNN_TABLES && tables[i]; i++)
-        operands[i] = read_at(e, tables[i], at,
+        operands[i] = read_at(e, tables[i], bind_own_operand(e->bind, tables[i]), at,
                               i                      ? "shift"
                               : rounds_as_onnx(node) ? "factor"
                                                      : "multiplier");

@@ -117,8 +117,7 @@ bool bind_row_epilogue(struct bind *bind, const char *acc, const struct position
         scalar_needs(bind, e.last, scalar_needs_without(bind->arena, e.needs, pack ? encoder : ""));
     result = pack ? number : epilogue_result(&e);
     text = arena_printf(bind->arena, "%s%s", str_text(&e.text), result);
-    bind_text(bind, "epilogue", "%s", str_text(&e.text));
-    bind_text(bind, "result", "%s", result);
+    bind_epilogue_text(&e, result);
     bind_text(bind, "decoded", "%s", str_text(&e.before));
     bind_flag(bind, "packed", pack != NULL);
     bind_text(bind, "pack", "%s", pack ? pack : "");

@@ -121,7 +121,8 @@ const char *panels_of_codes(struct bind *bind, const struct value *weight,
 {
     const struct value stored = halves_stored(bind, weight);
     struct type type = codes_type(bind, &weight->type, 0, NULL);
-    const void *codes = panels_make(bind, &stored, panels, &type);
+    const void *codes =
+        panels_make(bind, stored.data == weight->data ? weight : &stored, panels, &type);
 
     return bind_codes(bind, weight->name, &type, codes, halves_layout(bind, weight, layout));
 }

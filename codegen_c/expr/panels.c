@@ -1,6 +1,7 @@
 /* panels.c - see panels.h. */
 #include "codegen_c/expr/panels.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { RAGGED = 4 /* rows that every block has: a scalar tile */ };
@@ -57,13 +58,31 @@ void *panels_new(struct bind *bind, const struct panels *p, struct type *type)
     return constant_alloc(bind->region->fn, type);
 }
 
-void *panels_make(struct bind *bind, const struct value *value, const struct panels *p,
-                  struct type *type)
+void *panels_kept(struct bind *bind, const struct value *value, const struct panels *p,
+                  struct type *type, const char *how, bool *made)
+{
+    const int64_t all[] = { p->groups,     p->n_rows,   p->len,   p->group_step,
+                            p->row_step,   p->len_step, p->width, p->inner,
+                            p->outer_step, p->ragged,   p->slack };
+    struct str text = { .arena = bind->arena };
+
+    str_printf(&text, "%s panels", how);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        str_printf(&text, " %" PRId64, all[i]);
+    set_shape(p, type);
+    return packed_memory(bind, value, type, str_text(&text), made);
+}
+
+const void *panels_make(struct bind *bind, const struct value *value, const struct panels *p,
+                        struct type *type)
 {
     const size_t bytes = dtype_bytes(type->dtype);
     const char *from = value->data;
-    char *to = panels_new(bind, p, type);
+    bool made;
+    char *to = panels_kept(bind, value, p, type, "", &made);
 
+    if (made)
+        return to;
     for (int64_t group = 0; group < p->groups; group++)
         for (int64_t row = 0; row < p->n_rows; row++)
             for (int64_t k = 0; k < p->len; k++)

@@ -3,6 +3,7 @@
 #define CODEGEN_C_EXPR_PANELS_H
 
 #include "codegen_c/core/kernel.h"
+#include "codegen_c/core/packed.h"
 
 /* A constant as `groups` matrices of n_rows rows of len elements, and its packed form: [groups,
  * blocks, len, width], without the first extent if that is 1. A block (panel) is `width` rows side
@@ -31,9 +32,15 @@ int64_t panels_rows(const struct panels *panels);
 void *panels_new(struct bind *bind, const struct panels *panels, struct type *type);
 int64_t panels_place(const struct panels *panels, int64_t group, int64_t row, int64_t k);
 
-/* The constant's elements, packed. *type must have the element type and gets the shape. */
-void *panels_make(struct bind *bind, const struct value *value, const struct panels *panels,
-                  struct type *type);
+/* As panels_new, kept for other plans: `how` names what is to fill them ("", "winograd 4").
+ * *made: they are filled. */
+void *panels_kept(struct bind *bind, const struct value *value, const struct panels *panels,
+                  struct type *type, const char *how, bool *made);
+
+/* The constant's elements, packed. *type must have the element type and gets the shape. The result
+ * is kept for other plans: not to be written. */
+const void *panels_make(struct bind *bind, const struct value *value, const struct panels *panels,
+                        struct type *type);
 
 /* Packs the anchor's input i and sets `key` to the array's name. `layout` is for its comment. */
 void bind_panels(struct bind *bind, const char *key, int i, const struct panels *panels,

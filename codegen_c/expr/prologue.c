@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codegen_c/core/state.h"
+#include "codegen_c/expr/epilogue.h"
 #include "codegen_c/expr/scalar.h"
 
 struct value *anchor_source(const struct region *region, int i)
@@ -23,7 +24,8 @@ static void decoder_text(struct bind *bind, const struct node *decoder, const ch
         if (decoder->inputs[i]->kind == VALUE_CONSTANT) {
             const struct tensor tensor = value_tensor(decoder->inputs[i]);
 
-            operands[i] = bind_literal(bind, tensor.type.dtype, tensor_at(&tensor, 0));
+            operands[i] = qnn_number(bind, decoder, i,
+                                     bind_literal(bind, tensor.type.dtype, tensor_at(&tensor, 0)));
         }
     text = scalar_text(bind->arena, decoder, &needs);
     scalar_needs(bind, decoder, needs);

@@ -1,11 +1,11 @@
 /* scalar_exact.c - see scalar_exact.h. */
 #include "codegen_c/expr/scalar_exact.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/minifloat.h"
+#include "codegen_c/core/number.h"
 
 bool is_exact(const struct node *node)
 {
@@ -68,6 +68,16 @@ static bool one_factor(const struct node *node)
     return n > 0;
 }
 
+/* "y_multiplier, y_shift" */
+static const char *factor_text(struct arena *arena, const struct node *node, const char *of,
+                               struct exact_factor factor)
+{
+    return arena_printf(
+        arena, "%s, %s",
+        number_i32(arena, node, arena_printf(arena, "%s_multiplier", of), factor.multiplier),
+        number_i32(arena, node, arena_printf(arena, "%s_shift", of), factor.shift));
+}
+
 static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const bool whole = node->outputs[0]->type.dtype == DTYPE_I64;
@@ -79,8 +89,7 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
     if (!whole)
         format = arena_printf(arena, ", %s", format_text(arena, node));
     if (one_factor(node))
-        factor = arena_printf(arena, "%" PRId32 ", %d", exact_channel_factor(node, 0).multiplier,
-                              exact_channel_factor(node, 0).shift);
+        factor = factor_text(arena, node, "y", exact_channel_factor(node, 0));
     return arena_printf(arena, "%s($a, %s%s)", *needs, factor, format);
 }
 
@@ -104,9 +113,9 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     *needs = "minifloat_steps scale_to_minifloat";
     factor = exact_mul_of(&formats, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
                           real_of(node, OUT_SCALE, 0));
-    return arena_printf(arena, "scale_to_minifloat((int64_t)%s * %s, %" PRId32 ", %d, %s)",
+    return arena_printf(arena, "scale_to_minifloat((int64_t)%s * %s, %s, %s)",
                         steps_text(arena, "$a", formats.a), steps_text(arena, "$b", formats.b),
-                        factor.multiplier, factor.shift, format_text(arena, node));
+                        factor_text(arena, node, "y", factor), format_text(arena, node));
 }
 
 static const char *add_text(struct arena *arena, const struct node *node, const char **needs)
@@ -119,10 +128,12 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
     *needs = "minifloat_steps sum_to_minifloat";
     add = exact_add_of(node->op, &formats, real_of(node, A_SCALE, 0), real_of(node, B_SCALE, 0),
                        real_of(node, OUT_SCALE, 0));
-    return arena_printf(
-        arena, "sum_to_minifloat((int64_t)%s * %" PRId32 " + (int64_t)%s * %" PRId32 ", %d, %s)",
-        steps_text(arena, "$a", formats.a), add.a_multiplier, steps_text(arena, "$b", formats.b),
-        add.b_multiplier, add.shift, format_text(arena, node));
+    return arena_printf(arena, "sum_to_minifloat((int64_t)%s * %s + (int64_t)%s * %s, %s, %s)",
+                        steps_text(arena, "$a", formats.a),
+                        number_i32(arena, node, "a_multiplier", add.a_multiplier),
+                        steps_text(arena, "$b", formats.b),
+                        number_i32(arena, node, "b_multiplier", add.b_multiplier),
+                        number_i32(arena, node, "y_shift", add.shift), format_text(arena, node));
 }
 
 static const char *div_text(struct arena *arena, const struct node *node, const char **needs)

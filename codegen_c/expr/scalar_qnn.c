@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen_c/core/number.h"
 #include "codegen_c/core/state.h"
 #include "codegen_c/expr/scalar.h"
 #include "codegen_c/expr/scalar_exact.h"
-#include "codegen_c/text/literal.h"
 #include "relay_ir/ops/qnn.h"
 
 /* Whether the value is a constant with equal elements. */
@@ -59,19 +59,20 @@ static const char *plus(struct arena *arena, const char *x, int64_t number)
                         number < 0 ? -number : number);
 }
 
-/* (x - zero), or x. */
-static const char *centred(struct arena *arena, const char *x, int64_t zero)
+/* (x - zero) */
+static const char *centred(struct arena *arena, const char *x, const struct node *node,
+                           const char *role, int64_t zero)
 {
-    return zero == 0 ? x : arena_printf(arena, "(%s)", plus(arena, x, -zero));
+    return arena_printf(arena, "(%s)", minus_number(arena, x, node, role, zero));
 }
 
 /* x / scale, rounded once. The reciprocal of a power of two is exact, so that x times it is the
  * same. */
-static const char *quotient_text(struct arena *arena, const struct value *scale)
+static const char *quotient_text(struct arena *arena, const struct node *node)
 {
+    const struct value *scale = node->inputs[1];
     double number, reciprocal;
     int exponent;
-    bool math;
 
     if (scale->kind != VALUE_CONSTANT || !value_uniform(scale, &number) ||
         frexp(number, &exponent) != 0.5)
@@ -81,13 +82,13 @@ static const char *quotient_text(struct arena *arena, const struct value *scale)
         return "$a / $b";
     return number == 1 ? "$a"
                        : arena_printf(arena, "$a * %s",
-                                      literal_of_number(arena, DTYPE_F32, reciprocal, &math));
+                                      number_f32(arena, node, "y_steps", (float)reciprocal));
 }
 
 static const char *quantize_text(struct arena *arena, const struct node *node, const char **needs)
 {
     const enum dtype to = node->outputs[0]->type.dtype;
-    const char *quotient = quotient_text(arena, node->inputs[1]);
+    const char *quotient = quotient_text(arena, node);
     int64_t zero;
 
     if (dtype_kind(to) == KIND_MINIFLOAT)
@@ -95,7 +96,7 @@ static const char *quantize_text(struct arena *arena, const struct node *node, c
                               node->attrs.quantize.saturate, needs);
     *needs = "math.h saturate_f32";
     quotient = arena_printf(arena, "rintf(%s)", quotient);
-    if (!is_known(node->inputs[2], &zero) || zero != 0)
+    if (dtype_bytes(to) == 1 || !is_known(node->inputs[2], &zero) || zero != 0)
         quotient = arena_printf(arena, "%s + (float)$c", quotient);
     return arena_printf(arena, "($t)saturate_f32(%s, %" PRId64 ".0f, %" PRId64 ".0f)", quotient,
                         least_of(to), most_of(to));
@@ -119,11 +120,10 @@ static const char *dequantize_text(struct arena *arena, const struct node *node,
         x = scalar_decoded(arena, &node->inputs[0]->type, "$a", needs);
         return x && !one ? arena_printf(arena, "%s * $b", x) : x;
     }
-    x = from == DTYPE_I32 ? "(int64_t)$a" : "$a";
-    if (!is_known(node->inputs[2], &zero))
-        x = arena_printf(arena, "(%s - $c)", x);
+    if (from != DTYPE_I32 || !is_known(node->inputs[2], &zero))
+        x = arena_printf(arena, "(%s - $c)", from == DTYPE_I32 ? "(int64_t)$a" : "$a");
     else
-        x = centred(arena, zero == 0 ? "$a" : x, zero);
+        x = zero == 0 ? "$a" : centred(arena, "(int64_t)$a", node, "x_zero", zero);
     return arena_printf(arena, one ? "(float)%s" : "(float)%s * $b", x);
 }
 
@@ -132,19 +132,25 @@ static const char *saturated(struct arena *arena, const struct node *node, const
                              int64_t zero)
 {
     const enum dtype dtype = node->outputs[0]->type.dtype;
-    const char *moved = zero == 0 ? x : plus(arena, arena_printf(arena, "(int64_t)%s", x), zero);
-
     if (dtype == DTYPE_I32)
-        return zero == 0 ? x : arena_printf(arena, "saturate_int(%s, INT32_MIN, INT32_MAX)", moved);
-    return arena_printf(arena, "($t)saturate_int(%s, %" PRId64 ", %" PRId64 ")", moved,
-                        least_of(dtype), most_of(dtype));
+        return zero == 0 ? x
+                         : arena_printf(arena, "saturate_int(%s, INT32_MIN, INT32_MAX)",
+                                        plus_number(arena, arena_printf(arena, "(int64_t)%s", x),
+                                                    node, "y_zero", zero));
+    return arena_printf(
+        arena, "($t)saturate_int(%s, %" PRId64 ", %" PRId64 ")",
+        plus_number(arena, arena_printf(arena, "(int64_t)%s", x), node, "y_zero", zero),
+        least_of(dtype), most_of(dtype));
 }
 
-static const char *scaled(struct arena *arena, const char *helper, const char *x,
-                          struct fixed_point factor)
+/* helper(x, multiplier, shift); `of`: "x", "y". */
+static const char *scaled(struct arena *arena, const struct node *node, const char *of,
+                          const char *helper, const char *x, struct fixed_point factor)
 {
-    return arena_printf(arena, "%s(%s, %" PRId32 ", %d)", helper, x, factor.multiplier,
-                        factor.shift);
+    return arena_printf(
+        arena, "%s(%s, %s, %s)", helper, x,
+        number_i32(arena, node, arena_printf(arena, "%s_multiplier", of), factor.multiplier),
+        number_i32(arena, node, arena_printf(arena, "%s_shift", of), factor.shift));
 }
 
 /* Whether requantize_down computes this in 32 bits, for any x. */
@@ -256,17 +262,18 @@ static const char *clamped(struct arena *arena, const struct node *node, const c
 {
     const enum dtype dtype = node->outputs[0]->type.dtype;
 
-    return arena_printf(arena, "($t)clamp_int(%s, %" PRId64 ", %" PRId64 ")", plus(arena, x, zero),
-                        least_of(dtype), most_of(dtype));
+    return arena_printf(arena, "($t)clamp_int(%s, %" PRId64 ", %" PRId64 ")",
+                        plus_number(arena, x, node, "y_zero", zero), least_of(dtype),
+                        most_of(dtype));
 }
 
 /* As requantize_text, in 32 bits. */
 static const char *requantize_down_text(struct arena *arena, const struct node *node,
                                         int64_t out_zero, const char **needs)
 {
-    const char *y = one_factor(node)
-                        ? scaled(arena, "requantize_down", "$a", requantize_factor(node, 0))
-                        : "requantize_down($a, $A, $B)";
+    const char *y = one_factor(node) ? scaled(arena, node, "y", "requantize_down", "$a",
+                                              requantize_factor(node, 0))
+                                     : "requantize_down($a, $A, $B)";
 
     *needs = "requantize_down clamp_int";
     return clamped(arena, node, y, out_zero);
@@ -276,15 +283,12 @@ static const char *onnx_text(struct arena *arena, const struct node *node, int64
                              const char **needs)
 {
     const enum dtype dtype = node->outputs[0]->type.dtype;
-    bool math;
 
     *needs = "requantize_even";
     return arena_printf(
-        arena, "($t)requantize_even($a, %s, %" PRId64 ", %" PRId64 ", %" PRId64 ")",
-        one_onnx_factor(node)
-            ? literal_of_number(arena, DTYPE_F32, (double)onnx_factor(node, 0), &math)
-            : "$A",
-        out_zero, least_of(dtype), most_of(dtype));
+        arena, "($t)requantize_even($a, %s, %s, %" PRId64 ", %" PRId64 ")",
+        one_onnx_factor(node) ? number_f32(arena, node, "y_factor", onnx_factor(node, 0)) : "$A",
+        number_i32(arena, node, "y_zero", out_zero), least_of(dtype), most_of(dtype));
 }
 
 static const char *requantize_text(struct arena *arena, const struct node *node, const char **needs)
@@ -301,9 +305,9 @@ static const char *requantize_text(struct arena *arena, const struct node *node,
     if (!once && dtype_bytes(node->outputs[0]->type.dtype) < 4 && stays_small(node, in_zero))
         return requantize_down_text(arena, node, out_zero, needs);
     *needs = once ? "requantize_once saturate_int" : "requantize saturate_int";
-    x = in_zero == 0 ? "$a" : plus(arena, "(int64_t)$a", -in_zero);
+    x = in_zero == 0 ? "$a" : minus_number(arena, "(int64_t)$a", node, "x_zero", in_zero);
     y = one_factor(node) && type_elements(&node->inputs[1]->type) > 0
-            ? scaled(arena, helper, x, requantize_factor(node, 0))
+            ? scaled(arena, node, "y", helper, x, requantize_factor(node, 0))
             : arena_printf(arena, "%s(%s, $A, $B)", helper, x);
     return saturated(arena, node, y, out_zero);
 }
@@ -365,12 +369,15 @@ static bool binary_of(const struct node *node, struct binary *out)
 }
 
 /* An 8-bit operand in the sum's scale: times 2^shift times the factor. The operand with the larger
- * scale has the factor 1/2, so that nothing is rounded. */
-static const char *addend(struct arena *arena, const char *x, struct fixed_point factor, int shift)
+ * scale has the factor 1/2, which requantize_down gets as the nearest one below: its operand is even
+ * and of less than 30 bits, so nothing is rounded. */
+static const char *addend(struct arena *arena, const struct node *node, const char *of,
+                          const char *x, struct fixed_point factor, int shift)
 {
     if (factor.multiplier == 1 << 30 && factor.shift == 0)
-        return arena_printf(arena, "%s * %d", x, 1 << (shift - 1));
-    return scaled(arena, "requantize_down", arena_printf(arena, "%s * %d", x, 1 << shift), factor);
+        factor = (struct fixed_point){ INT32_MAX, -1 };
+    return scaled(arena, node, of, "requantize_down", arena_printf(arena, "%s * %d", x, 1 << shift),
+                  factor);
 }
 
 static bool is_addend(struct fixed_point factor)
@@ -416,21 +423,23 @@ static const char *add_text(struct arena *arena, const struct node *node, const 
     if (!binary_of(node, &binary))
         return NULL;
     factors = qnn_add_factors_of(dtype, binary.a_scale, binary.b_scale, binary.out_scale);
-    a = centred(arena, "$a", binary.a_zero);
-    b = centred(arena, "$b", binary.b_zero);
+    a = centred(arena, "$a", node, "a_zero", binary.a_zero);
+    b = centred(arena, "$b", node, "b_zero", binary.b_zero);
     if (!wide && is_addend(factors.a) && is_addend(factors.b) && goes_down(factors.out)) {
         *needs = "requantize_down clamp_int";
-        sum = arena_printf(arena, "%s %c %s", addend(arena, a, factors.a, factors.shift), sign,
-                           addend(arena, b, factors.b, factors.shift));
-        return clamped(arena, node, scaled(arena, "requantize_down", sum, factors.out),
+        sum = arena_printf(arena, "%s %c %s", addend(arena, node, "a", a, factors.a, factors.shift),
+                           sign, addend(arena, node, "b", b, factors.b, factors.shift));
+        return clamped(arena, node, scaled(arena, node, "y", "requantize_down", sum, factors.out),
                        binary.out_zero);
     }
     *needs = "requantize saturate_int";
     a = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", a, 1 << factors.shift);
     b = arena_printf(arena, "%s%s * %d", wide ? "(int64_t)" : "", b, 1 << factors.shift);
-    sum = arena_printf(arena, "(int64_t)%s %c %s", scaled(arena, "requantize", a, factors.a), sign,
-                       scaled(arena, "requantize", b, factors.b));
-    return saturated(arena, node, scaled(arena, "requantize", sum, factors.out), binary.out_zero);
+    sum = arena_printf(arena, "(int64_t)%s %c %s",
+                       scaled(arena, node, "a", "requantize", a, factors.a), sign,
+                       scaled(arena, node, "b", "requantize", b, factors.b));
+    return saturated(arena, node, scaled(arena, node, "y", "requantize", sum, factors.out),
+                     binary.out_zero);
 }
 
 static const char *mul_text(struct arena *arena, const struct node *node, const char **needs)
@@ -444,16 +453,17 @@ static const char *mul_text(struct arena *arena, const struct node *node, const 
     if (!binary_of(node, &binary))
         return NULL;
     factor = qnn_mul_factor_of(binary.a_scale, binary.b_scale, binary.out_scale);
-    a = centred(arena, "$a", binary.a_zero);
-    b = centred(arena, "$b", binary.b_zero);
+    a = centred(arena, "$a", node, "a_zero", binary.a_zero);
+    b = centred(arena, "$b", node, "b_zero", binary.b_zero);
     product = arena_printf(arena, "%s%s * %s", wide ? "(int64_t)" : "", a, b);
     if (!wide && goes_down(factor)) { /* below 2^16 */
         *needs = "requantize_down clamp_int";
-        return clamped(arena, node, scaled(arena, "requantize_down", product, factor),
+        return clamped(arena, node, scaled(arena, node, "y", "requantize_down", product, factor),
                        binary.out_zero);
     }
     *needs = "requantize saturate_int";
-    return saturated(arena, node, scaled(arena, "requantize", product, factor), binary.out_zero);
+    return saturated(arena, node, scaled(arena, node, "y", "requantize", product, factor),
+                     binary.out_zero);
 }
 
 /* With 16-bit operands. */
@@ -466,10 +476,12 @@ static const char *quotient_of_steps_text(struct arena *arena, const struct node
 
     *needs = "quotient_of_steps saturate_int";
     return saturated(arena, node,
-                     arena_printf(arena, "quotient_of_steps(%s, %s, %" PRId32 ", %d)",
-                                  plus(arena, "$a", -binary->a_zero),
-                                  plus(arena, "$b", -binary->b_zero), factor.multiplier,
-                                  shift < 63 ? shift : 63), /* larger shifts give 0, as does 63 */
+                     arena_printf(arena, "quotient_of_steps(%s, %s, %s, %s)",
+                                  minus_number(arena, "$a", node, "a_zero", binary->a_zero),
+                                  minus_number(arena, "$b", node, "b_zero", binary->b_zero),
+                                  number_i32(arena, node, "y_multiplier", factor.multiplier),
+                                  /* larger shifts give 0, as does 63 */
+                                  number_i32(arena, node, "y_shift", shift < 63 ? shift : 63)),
                      binary->out_zero);
 }
 
@@ -486,9 +498,10 @@ static const char *div_text(struct arena *arena, const struct node *node, const 
     least = least_of(node->inputs[1]->type.dtype);
     *needs = "quotient_of_codes saturate_int";
     return saturated(arena, node,
-                     arena_printf(arena, "quotient_of_codes(%s, $A[%s], %d)",
-                                  plus(arena, "$a", -binary.a_zero), plus(arena, "$b", -least),
-                                  div_of(node, &binary).shift),
+                     arena_printf(arena, "quotient_of_codes(%s, $A[%s], %s)",
+                                  minus_number(arena, "$a", node, "a_zero", binary.a_zero),
+                                  plus(arena, "$b", -least),
+                                  number_i32(arena, node, "y_shift", div_of(node, &binary).shift)),
                      binary.out_zero);
 }
 

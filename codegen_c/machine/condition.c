@@ -9,7 +9,7 @@
 struct part {
     int truth;        /* 0, 1, CONDITION_OPEN */
     const char *text; /* text of an open one */
-    enum { BINDS_OR, BINDS_AND, BINDS_UNARY } binds;
+    enum binding { BINDS_OR, BINDS_AND, BINDS_UNARY } binds;
 };
 
 struct reader {
@@ -27,7 +27,7 @@ static struct part known(struct reader *reader, bool truth)
     return (struct part){ .truth = truth, .binds = BINDS_UNARY };
 }
 
-static struct part open_part(const char *text, int binds)
+static struct part open_part(const char *text, enum binding binds)
 {
     return (struct part){ .truth = CONDITION_OPEN, .text = text, .binds = binds };
 }
@@ -110,9 +110,9 @@ static struct part is_defined(struct reader *reader)
 
 static struct part either(struct reader *reader);
 
-static const char *bound(struct reader *reader, struct part part, int binds)
+static const char *bound(struct reader *reader, struct part part, enum binding binds)
 {
-    return (int)part.binds < binds ? arena_printf(reader->arena, "(%s)", part.text) : part.text;
+    return part.binds < binds ? arena_printf(reader->arena, "(%s)", part.text) : part.text;
 }
 
 /* Conditions are our helpers' own: nesting is as deep as somebody wrote it. */
@@ -141,8 +141,8 @@ static struct part unary(struct reader *reader)
 }
 
 /* Terms joined by && or ||: a decided one decides all, or is dropped. */
-static struct part joined(struct reader *reader, const char *symbol, int binds, bool decides,
-                          struct part (*term)(struct reader *))
+static struct part joined(struct reader *reader, const char *symbol, enum binding binds,
+                          bool decides, struct part (*term)(struct reader *))
 {
     struct part all = term(reader);
 

@@ -181,6 +181,11 @@ bool machine_has_deep_stack(const struct machine *machine)
     return machine->lanes > 1 && machine->l2_bytes > 0 && machine->arch != ARCH_WASM32;
 }
 
+bool machine_is_microcontroller(const struct machine *machine)
+{
+    return machine->arch == ARCH_RISCV32 || strstr(machine->flags, "-mcpu=cortex-m") != NULL;
+}
+
 bool machine_has_amx(const struct machine *machine)
 {
     return machine->dot == DOT_AMX;

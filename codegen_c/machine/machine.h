@@ -71,6 +71,9 @@ const struct machine *machine_find(struct ctx *ctx, const char *name);
 
 /* Whether it is a PC or server: vectors of a fixed length, an L2, and a stack that allows 128 KiB
  * per function. Not WebAssembly, whose linkers give the whole stack 64 KiB. */
+/* A processor for firmware, whose code lies in flash: Cortex-M, 32-bit RISC-V. */
+bool machine_is_microcontroller(const struct machine *machine);
+
 bool machine_has_deep_stack(const struct machine *machine);
 
 /* Whether it has AMX: matrix products of bytes and of bf16 in registers of 16 x 64 bytes. */

@@ -11,7 +11,7 @@
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
 
-enum { CODES = 128 /* magnitudes */, COLUMNS = 100 };
+enum { COLUMNS = 100 };
 
 static uint32_t bits_of(float number)
 {
@@ -30,7 +30,7 @@ static float least_number(const struct type *type)
 
     if (!format || minifloat_bits(format) != 8 || format->specials == MINIFLOAT_FNUZ)
         return 0;
-    for (unsigned code = 0; code < CODES; code++) {
+    for (unsigned code = 0; code < minifloat_sign(format); code++) {
         const float number = minifloat_decode(format, code);
 
         if (bits_of(number) & 0xFFFF || (number != 0 && number < FLT_MIN))
@@ -57,22 +57,42 @@ bool takes_bf16(const struct region *region, const char **why)
 /* The lower or upper bytes of the bf16 of all magnitudes, as lines of text. */
 static const char *bytes_text(struct bind *bind, const struct minifloat *format, int shift)
 {
+    const unsigned n = minifloat_sign(format); /* of magnitudes */
     struct str out = { .arena = bind->arena };
     int column = COLUMNS;
 
-    for (unsigned code = 0; code < CODES; code++) {
+    for (unsigned code = 0; code < n; code++) {
         const float number = minifloat_decode(format, code);
         const uint32_t bits = isnan(number) ? 0x7FC00000 : bits_of(number);
         const char *text = arena_printf(bind->arena, "%u", (unsigned)(bits >> shift & 0xFF));
         const bool wraps = column + (int)strlen(text) + 2 > COLUMNS && code > 0;
 
-        str_printf(&out, "%s%s%s", text, code + 1 < CODES ? "," : "",
-                   code + 1 == CODES ? ""
-                   : wraps           ? "\n      "
-                                     : " ");
+        str_printf(&out, "%s%s%s", text, code + 1 < n ? "," : "",
+                   code + 1 == n ? ""
+                   : wraps       ? "\n      "
+                                 : " ");
         column = wraps ? 0 : code == 0 ? 0 : column + (int)strlen(text) + 2;
     }
     return str_text(&out);
+}
+
+/* The table of a format's magnitudes as bf16. */
+static const char *bf16_bytes(struct bind *bind, const struct type *type)
+{
+    const struct minifloat *format = type_minifloat(type);
+    const char *name = arena_printf(bind->arena, "%s_bf16_bytes", decode_name(bind, type));
+    const char *table = bind_own_helper(bind, name);
+    struct keys keys;
+
+    if (table)
+        return table;
+    bind_include(bind, "stdint.h");
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "format", format->name);
+    keys_set_int(&keys, "magnitudes", (int)minifloat_sign(format));
+    keys_set(&keys, "low", bytes_text(bind, format, 16));
+    keys_set(&keys, "high", bytes_text(bind, format, 24));
+    return bind_new_helper(bind, name, "templates/helpers/bf16_bytes.c.tmpl", &keys);
 }
 
 const char *bf16_unpack(struct bind *bind, const struct type *type)
@@ -85,11 +105,10 @@ const char *bf16_unpack(struct bind *bind, const struct type *type)
     if (function)
         return function;
     bind_vector(bind); /* WIDE */
-    bind_include(bind, "stdint.h");
     keys_init(&keys, bind->arena);
     keys_set(&keys, "format", format->name);
-    keys_set(&keys, "low", bytes_text(bind, format, 16));
-    keys_set(&keys, "high", bytes_text(bind, format, 24));
+    keys_set(&keys, "bytes", bf16_bytes(bind, type));
+    keys_set_flag(&keys, "signless", format->sign == MINIFLOAT_UNSIGNED);
     return bind_new_helper(bind, name, "templates/helpers/unpack_bf16.c.tmpl", &keys);
 }
 
@@ -184,16 +203,18 @@ const char *bf16_row(struct bind *bind, const struct bf16_row *row, const struct
 
 const char *bf16_unpack_row(struct bind *bind, const struct type *type, bool flat)
 {
-    const char *unpack = bf16_unpack(bind, type);
-    const char *name = arena_printf(bind->arena, "%s_%s", unpack, flat ? "words" : "pixels");
+    const char *name = arena_printf(bind->arena, "%s_bf16_%s", decode_name(bind, type),
+                                    flat ? "words" : "pixels");
     const char *function = bind_own_helper(bind, name);
     struct keys keys;
 
     if (function)
         return function;
+    bind_vector(bind); /* WIDE */
     keys_init(&keys, bind->arena);
     keys_set(&keys, "format", type_minifloat(type)->name);
-    keys_set(&keys, "unpack", unpack);
+    keys_set(&keys, "bytes", bf16_bytes(bind, type));
     keys_set_flag(&keys, "flat", flat);
+    keys_set_flag(&keys, "signless", type_minifloat(type)->sign == MINIFLOAT_UNSIGNED);
     return bind_new_helper(bind, name, "templates/helpers/unpack_row_bf16.c.tmpl", &keys);
 }

@@ -1,9 +1,13 @@
 /* dot.c - see dot.h. */
 #include "codegen_c/microkernel/dot.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
+#include "codegen_c/core/number.h"
+#include "codegen_c/core/packed.h"
+#include "codegen_c/core/state.h"
 #include "codegen_c/microkernel/amx.h"
 
 enum { X, W, X_ZERO, W_ZERO };
@@ -125,6 +129,20 @@ static int64_t lanes_left_over(int64_t stored)
     return stored % DOT_BLOCK == 0 ? 0 : DOT_BLOCK - stored % DOT_BLOCK;
 }
 
+/* All that the packed numbers depend on, besides the weights. */
+static const char *packing_text(struct bind *bind, const struct dot *dot)
+{
+    const int64_t all[] = { dot->groups,       dot->channels, dot->len,
+                            dot->channel_step, dot->minor,    dot->major_step,
+                            dot->minor_step,   dot->quads,    dot->centre };
+    struct str text = { .arena = bind->arena };
+
+    str_printf(&text, "dot %08" PRIx32, packed_checksum(bind->region->anchor->inputs[W_ZERO]));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        str_printf(&text, " %" PRId64, all[i]);
+    return str_text(&text);
+}
+
 static void bind_packed_weights(struct bind *bind, const struct dot *dot)
 {
     const int64_t len = round_up_to_4(dot->len), stored = round_up_to_4(dot->channels);
@@ -132,7 +150,8 @@ static void bind_packed_weights(struct bind *bind, const struct dot *dot)
     const int64_t n = dot->groups * stored * len + lanes_left_over(stored) * 4;
     const struct type type = type_make(DTYPE_I8, 1, &n);
     struct value *value = bind->region->anchor->inputs[W];
-    int8_t *packed = constant_alloc(bind->region->fn, &type);
+    bool made;
+    int8_t *packed = packed_memory(bind, value, &type, packing_text(bind, dot), &made);
     int32_t *sums = table_new(bind, DTYPE_I32, n_sums);
 
     for (int64_t group = 0; group < dot->groups; group++)
@@ -142,10 +161,11 @@ static void bind_packed_weights(struct bind *bind, const struct dot *dot)
             int8_t *const to = packed + (group * stored + block) * len + (c - block) * 4;
 
             for (int64_t k = 0; k < dot->len; k++) {
-                const int64_t number = dot_weight(bind->region, dot, group * dot->channels + c, k);
+                int8_t *const at = &to[k / 4 * 4 * width + k % 4];
 
-                to[k / 4 * 4 * width + k % 4] = (int8_t)number;
-                sums[group * stored + c] += (int32_t)number;
+                if (!made)
+                    *at = (int8_t)dot_weight(bind->region, dot, group * dot->channels + c, k);
+                sums[group * stored + c] += *at;
             }
         }
     bind_text(bind, "weight", "%s",
@@ -228,6 +248,30 @@ static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row,
         bind_scratch(bind, dot_scratch(bind->machine, dot, one_row));
 }
 
+static bool is_ragged(int64_t channels)
+{
+    return channels > DOT_BLOCK && channels % DOT_BLOCK != 0;
+}
+
+/* Whether another region of the kernel has a last block of another kind: then both have the text for
+ * any, and may share a function. */
+static bool others_differ(const struct bind *bind, int64_t channels)
+{
+    const struct codegen *codegen = bind->codegen;
+
+    for (int i = 0; i < codegen->n_regions; i++) {
+        const struct region *other = &codegen->regions[i];
+        int64_t its;
+
+        if (other->config.kernel != bind->region->config.kernel || !other->anchor)
+            continue;
+        its = other->anchor->inputs[W]->type.dim[0];
+        if (is_ragged(its) != is_ragged(channels) || (its > DOT_BLOCK) != (channels > DOT_BLOCK))
+            return true;
+    }
+    return false;
+}
+
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
     const int64_t len = round_up_to_4(dot->len);
@@ -235,7 +279,8 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
     const char *kind = one_row ? "dot_row" : "dot_tile";
     const int64_t last = parts && len % part ? len % part : part;
     int64_t unroll = dot_unroll(bind, dot);
-    const bool is_ragged = dot->channels > DOT_BLOCK && dot->channels % DOT_BLOCK != 0;
+    const bool ragged = is_ragged(dot->channels) || (functions_are_shared(bind) && !one_row &&
+                                                     others_differ(bind, dot->channels));
     double zero = 0;
 
     value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
@@ -251,11 +296,12 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
     bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");
     bind_packed_weights(bind, dot);
     bind_patches(bind, dot, one_row, part);
-    bind_int(bind, "x_zero", (int64_t)zero);
+    keys_offer(bind->keys, "x_zero",
+               number_i32(bind->arena, bind->region->anchor, "x_zero", (int64_t)zero));
     bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);
-    bind_flag(bind, "ragged", is_ragged);
+    bind_flag(bind, "ragged", ragged);
     bind_text(bind, "channels", "%s",
-              is_ragged                   ? "channels"
+              ragged                      ? "channels"
               : dot->channels > DOT_BLOCK ? "32"
                                           : "OUT_C");
 }

@@ -4,7 +4,7 @@
 #include "codegen_c/microkernel/limits.h"
 #include "codegen_c/microkernel/tile_text.h"
 
-struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form)
+struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, struct tile_form form)
 {
     const struct tile_request request = { .rows = rows, .columns = columns, .alike = true };
     struct tile_name naming = tile_name_of(bind, &request);
@@ -65,7 +65,7 @@ static const char *bind_half_list(struct bind *bind, const struct tile_name *nam
 /* Adds and returns the function of a tile's first half if one is needed. Sets `halves` and
  * `half_fn`. */
 static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t columns,
-                      enum tile_form form, int64_t step)
+                      struct tile_form form, int64_t step)
 {
     const bool halves = needs_halves(bind, naming, columns);
 
@@ -114,7 +114,7 @@ static bool has_masks(const struct bind *bind, const struct tile_name *naming)
 
 /* `some`: tiles have an epilogue store even if their last vector is not whole. */
 static struct tile tile_that_stores(struct bind *bind, const struct tile_request *request,
-                                    enum tile_form form, int64_t step, bool some,
+                                    struct tile_form form, int64_t step, bool some,
                                     const struct tile_stores *stores)
 {
     struct tile_name naming = tile_name_of(bind, request);
@@ -143,10 +143,11 @@ static struct tile tile_that_stores(struct bind *bind, const struct tile_request
 }
 
 static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
-                                enum tile_form form, int64_t step, const struct tile_stores *stores)
+                                struct tile_form form, int64_t step,
+                                const struct tile_stores *stores)
 {
     const struct window *w = stores->w;
-    const int64_t len = form == TILE_OFFSETS ? 0 : window_k_len(w) * w->in_c / w->groups;
+    const int64_t len = form.input == TILE_OFFSETS ? 0 : window_k_len(w) * w->in_c / w->groups;
     const struct tile_request request = {
         .rows = rows, .columns = columns, .len = len, .stepped = step > 0
     };
@@ -159,8 +160,8 @@ static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns
     return tile;
 }
 
-struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
-                              const struct tile_stores *stores)
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
+                              struct tile_form form, const struct tile_stores *stores)
 {
     return tile_of_rows(bind, rows, columns, form, 0, stores);
 }
@@ -168,7 +169,8 @@ struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, 
 struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step,
                                const struct tile_stores *stores)
 {
-    return tile_of_rows(bind, rows, columns, TILE_OFFSETS, step, stores);
+    return tile_of_rows(bind, rows, columns, (struct tile_form){ .input = TILE_OFFSETS }, step,
+                        stores);
 }
 
 struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t columns,
@@ -185,14 +187,15 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
                                           .columns = columns,
                                           .stepped = true,
                                           .alike = tile_is_three_quarters(bind->machine, columns) };
+    const struct tile_form offsets = { .input = TILE_OFFSETS };
     struct tile_name naming = tile_name_of(bind, &request);
     struct tile tile;
 
     /* The epilogue's functions have constants that gcc would keep in this tile's registers, at
      * twice the time for 7 x 7 on 3 channels. */
     naming.apart = true;
-    tile = bind_named_tile(bind, &naming, TILE_OFFSETS, step);
-    bind_half(bind, &naming, columns, TILE_OFFSETS, step);
+    tile = bind_named_tile(bind, &naming, offsets, step);
+    bind_half(bind, &naming, columns, offsets, step);
     return tile;
 }
 
@@ -201,12 +204,13 @@ struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns)
     const struct tile_request request = { .rows = rows, .columns = columns };
     struct tile_name naming = tile_name_of(bind, &request);
 
-    return bind_named_tile(bind, &naming, TILE_PARTS, 0);
+    return bind_named_tile(bind, &naming, (struct tile_form){ .fetch = FETCH_PACED, .adds = true },
+                           0);
 }
 
 /* The tile of the rows left over by whole tiles. */
 static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t rows,
-                      enum tile_form form, int64_t step)
+                      struct tile_form form, int64_t step)
 {
     const int pixels = (int)(rows % whole->shape.pixels);
     struct tile_name rest = *whole;
@@ -222,8 +226,8 @@ static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t 
 }
 
 /* The first half of a tile with an epilogue store. */
-static void bind_store_half(struct bind *bind, const struct tile_name *naming, enum tile_form form,
-                            int64_t step)
+static void bind_store_half(struct bind *bind, const struct tile_name *naming,
+                            struct tile_form form, int64_t step)
 {
     const char *list = bind_half_list(bind, naming);
     const char *name = tile_fn_name(bind->arena, naming, "_half", form, step);
@@ -236,7 +240,7 @@ static void bind_store_half(struct bind *bind, const struct tile_name *naming, e
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
                                int64_t step, const struct tile_end *end)
 {
-    const enum tile_form form = ahead ? TILE_PAIRS_AHEAD : TILE_PAIRS;
+    const struct tile_form form = { .fetch = ahead ? FETCH_LINE : FETCH_NOTHING, .pairs = true };
     const struct tile_request request = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true, .rest = end != NULL
     };
@@ -273,11 +277,13 @@ struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t colu
     const struct tile_request request = {
         .rows = rows, .columns = columns, .alike = true, .pairs = true
     };
+    const struct tile_form by_rows = { .input = TILE_ROWS, .fetch = FETCH_LINE };
+    const struct tile_form pairs_of_rows = { TILE_ROWS, FETCH_LINE, .pairs = true };
     struct tile_name naming = tile_name_of(bind, &request), seldom = naming;
-    const struct tile pairs = bind_named_tile(bind, &naming, TILE_PAIRS_ROWS, step);
+    const struct tile pairs = bind_named_tile(bind, &naming, pairs_of_rows, step);
 
     seldom.apart = true;
-    keys_offer(bind->keys, "tile_fn", bind_named_tile(bind, &seldom, TILE_ROWS, 0).fn);
-    bind_half(bind, &naming, columns, TILE_PAIRS_ROWS, step);
+    keys_offer(bind->keys, "tile_fn", bind_named_tile(bind, &seldom, by_rows, 0).fn);
+    bind_half(bind, &naming, columns, pairs_of_rows, step);
     return pairs;
 }

@@ -29,7 +29,7 @@ int tile_panel(const struct machine *machine);
  * 4-vector tiles. */
 int tile_panel_of(const struct machine *machine, int64_t columns);
 
-/* Floats of a cache line: what TILE_AHEAD and TILE_ROWS prefetch per input. */
+/* Floats of a cache line: what FETCH_LINE prefetches per input. */
 int tile_line(void);
 
 /* The extents of the tile that bind_tile_f32 chooses for a matrix; rows 0: unknown. With --target
@@ -44,22 +44,26 @@ int tile_most_pixels(const struct region *region, int64_t columns);
 void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t columns,
                            int *pixels, int *channels);
 
-/* How a microkernel reads x, and what it prefetches; in C: templates/helpers/tile_f32.c.tmpl. */
-enum tile_form {
-    TILE_TAPS,       /* through pointers to pixels, kernel tap by kernel tap */
-    TILE_AHEAD,      /* the same; prefetches a cache line for each input */
-    TILE_PACED,      /* TILE_TAPS with paced prefetch: `fetch` floats for each input */
-    TILE_OFFSETS,    /* through pointers to pixels, at a table of offsets */
-    TILE_ROWS,       /* rows of an array; prefetches as TILE_AHEAD */
-    TILE_ROWS_PACED, /* TILE_ROWS with paced prefetch */
-    TILE_MORE,       /* rows of an array; adds to the sums in memory */
-    TILE_MORE_PACED, /* TILE_MORE with paced prefetch */
-    TILE_PARTS,      /* through pointers to pixels; adds to the sums in memory; paced prefetch */
-    /* Winograd inner products (templates/helpers/tile_pairs.c.tmpl): through pointers to pixels */
-    TILE_PAIRS,
-    TILE_PAIRS_AHEAD,
-    TILE_PAIRS_ROWS /* rows of an array, with a scale for each channel; prefetches as TILE_AHEAD */
+/* What a microkernel does, as four independent axes; in C: templates/helpers/tile_f32.c.tmpl. */
+enum tile_input {
+    TILE_POINTERS, /* x through pointers to pixels, kernel tap by kernel tap */
+    TILE_OFFSETS,  /* through pointers to pixels, at a table of offsets */
+    TILE_ROWS      /* rows of an array */
 };
+enum tile_fetch {
+    FETCH_NOTHING,
+    FETCH_LINE, /* a cache line for each input */
+    FETCH_PACED /* `fetch` floats for each input, so that the next block arrives just in time */
+};
+struct tile_form {
+    enum tile_input input;
+    enum tile_fetch fetch;
+    bool adds;  /* to the sums in memory; else to 0 */
+    bool pairs; /* Winograd inner products (templates/helpers/tile_pairs.c.tmpl) */
+};
+
+/* The usual one: pointers, and nothing else. */
+#define TILE_TAPS ((struct tile_form){ .input = TILE_POINTERS })
 
 /* A convolution or product whose tiles may have an epilogue store. */
 struct tile_stores {
@@ -83,7 +87,7 @@ struct tile {
 
 /* Requests the microkernel for a matrix of so many columns; rows 0: unknown. Sets `pixels` and
  * `tile` to the names of its extents, which depend on the columns only, not on the form. */
-struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form);
+struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, struct tile_form form);
 
 /* The same, with a number of pixels that leaves few of `rows` over. Sets `halves` if the last
  * columns fill no more than half a tile; `half_fn` computes these.
@@ -91,8 +95,8 @@ struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, enum
  * If the epilogue has a vector text (tile_end.h) and vectors of channels are whole ones on every
  * CPU, the tile stores its first n_pixels pixels to y: the key `stores` is set and `results` is the
  * last arguments of the functions. Otherwise `results` is "sum". */
-struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, enum tile_form form,
-                              const struct tile_stores *stores);
+struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
+                              struct tile_form form, const struct tile_stores *stores);
 
 /* The tile of a matrix product, as TILE_TAPS, in panels of 32. halves, half_fn and stores as in
  * bind_tile_of_rows. Sets `some` if tiles store although the last vector of channels is not whole:
@@ -100,18 +104,18 @@ struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns, 
 struct tile bind_tile_of_product(struct bind *bind, int64_t rows, int64_t columns,
                                  const struct tile_stores *stores);
 
-/* The same as TILE_OFFSETS, for pixels `step` elements apart: one pointer addresses all of them.
+/* The same with TILE_OFFSETS, for pixels `step` elements apart: one pointer addresses all of them.
  * With a pointer for each of 14 pixels compilers run out of registers. */
 struct tile bind_tile_by_steps(struct bind *bind, int64_t rows, int64_t columns, int64_t step,
                                const struct tile_stores *stores);
 
-/* The same as TILE_PARTS, without halves: columns are whole panels. */
+/* The same by pointers, which adds, with paced prefetch, without halves: columns are whole panels. */
 struct tile bind_tile_of_parts(struct bind *bind, int64_t rows, int64_t columns);
 
-/* The same as TILE_OFFSETS, with sums stored to an array by whole vectors of one length. */
+/* The same with TILE_OFFSETS, with sums stored to an array by whole vectors of one length. */
 struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
 
-/* The Winograd inner product: TILE_PAIRS, or with `ahead` TILE_PAIRS_AHEAD. halves and half_fn as
+/* The Winograd inner product by pointers; `ahead`: with FETCH_LINE. halves and half_fn as
  * in bind_tile_of_rows. Sets `tile_fn`, the TILE_TAPS tile of the same extents; and `others` and
  * `pairs_fn` if some tiles store sums to an array although more than half of their channels are
  * real.
@@ -124,8 +128,8 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
                                int64_t step, const struct tile_end *end);
 
-/* The same as TILE_PAIRS_ROWS. If `step` is not 0, rows are `step` elements apart and the function
- * has no argument for it. `tile_fn` is the tile of TILE_ROWS. */
+/* The same by rows, with FETCH_LINE and a scale for each channel. If `step` is not 0, rows are `step` elements apart and the function
+ * has no argument for it. `tile_fn` is the plain tile. */
 struct tile bind_tile_of_pair_rows(struct bind *bind, int64_t rows, int64_t columns, int64_t step);
 
 /* Whether tiles that do not cross rows of `len` pixels cost at most a twentieth more than tiles

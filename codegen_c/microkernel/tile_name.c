@@ -148,18 +148,32 @@ struct tile_name tile_name_of(struct bind *bind, const struct tile_request *requ
     return name;
 }
 
-static const char *const forms[] = { "taps",  "ahead",       "evenly",      "offsets",
-                                     "rows",  "rows_evenly", "more",        "more_evenly",
-                                     "parts", "pairs",       "pairs_ahead", "pair_rows" };
+/* As names of functions have it. */
+static const char *form_name(struct tile_form form)
+{
+    static const char *const by_pointers[] = { "taps", "ahead", "evenly" };
+    const bool paced = form.fetch == FETCH_PACED;
+
+    if (form.pairs)
+        return form.input == TILE_ROWS       ? "pair_rows"
+               : form.fetch == FETCH_NOTHING ? "pairs"
+                                             : "pairs_ahead";
+    switch (form.input) {
+    case TILE_POINTERS: return form.adds ? "parts" : by_pointers[form.fetch];
+    case TILE_OFFSETS: return "offsets";
+    case TILE_ROWS: break;
+    }
+    return form.adds ? (paced ? "more_evenly" : "more") : paced ? "rows_evenly" : "rows";
+}
 
 /* The microkernel's name; see tile_name.h. */
 const char *tile_fn_name(struct arena *arena, const struct tile_name *name, const char *half,
-                         enum tile_form form, int64_t step)
+                         struct tile_form form, int64_t step)
 {
     const char *some = name->end && name->end->some ? "_some" : "";
     const char *end = name->end ? arena_printf(arena, "_stores%s%s", some, name->end->name) : "";
     const char *fn = arena_printf(arena, "tile%s%s%s_%s%s", name->suffix, half,
-                                  name->apart ? "_apart" : "", forms[form], end);
+                                  name->apart ? "_apart" : "", form_name(form), end);
 
     return step ? arena_printf(arena, "%s_by_%d", fn, (int)step) : fn;
 }

@@ -11,7 +11,7 @@ struct tile_request {
     int64_t len;           /* length of a sum; 0: do not use the fitted times of tile_times.def */
     bool alike;            /* all vectors have the same length, and no panel is wide */
     bool stepped;          /* pixels are addressed by one pointer and a fixed step */
-    bool pairs;            /* Winograd inner product (TILE_PAIRS) */
+    bool pairs;            /* Winograd inner product */
     bool rest;             /* the rows left over by whole tiles get a tile of their own */
 };
 
@@ -43,6 +43,6 @@ bool tile_is_mixed(const struct machine *machine, const struct tile_name *name);
 /* The microkernel's name, in arena. half: "" for the tile, "_half" for its first half of columns.
  * step: the fixed step between pixels, 0 if there is none. */
 const char *tile_fn_name(struct arena *arena, const struct tile_name *name, const char *half,
-                         enum tile_form form, int64_t step);
+                         struct tile_form form, int64_t step);
 
 #endif

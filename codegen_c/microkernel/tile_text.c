@@ -101,6 +101,7 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
     keys_init(&keys, bind->arena);
     keys_set(&keys, "PIXELS", naming->pixels);
     keys_set(&keys, "TILE", naming->tile);
+    keys_set_flag(&keys, "lists", bind->machine->lanes != 1); /* else written out (text/macros.h) */
     keys_set(&keys, "shapes", str_text(&text));
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
@@ -139,10 +140,10 @@ static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *ke
 }
 
 /* How the Winograd inner product reads x. */
-static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum tile_form form,
+static const char *new_tile_of_pairs(struct bind *bind, const char *name, struct tile_form form,
                                      int64_t step, struct keys *keys)
 {
-    const bool rows = form == TILE_PAIRS_ROWS, ahead = rows || form == TILE_PAIRS_AHEAD;
+    const bool rows = form.input == TILE_ROWS, ahead = form.fetch == FETCH_LINE;
     struct arena *arena = bind->arena;
 
     bind_helper(bind, "read_here");
@@ -166,14 +167,13 @@ static const char *new_tile_of_pairs(struct bind *bind, const char *name, enum t
 }
 
 const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
-                        const char *each_vector, enum tile_form form, int64_t step)
+                        const char *each_vector, struct tile_form form, int64_t step)
 {
     const bool mixed = tile_is_mixed(bind->machine, naming);
-    const bool fetches = form == TILE_AHEAD || form == TILE_PACED || form == TILE_PAIRS_AHEAD ||
-                         form == TILE_PAIRS_ROWS;
-    const bool more_paced = form == TILE_MORE_PACED, more = more_paced || form == TILE_MORE;
-    const bool paced = form == TILE_PACED || form == TILE_ROWS_PACED || more_paced;
-    const bool rows = form == TILE_ROWS || form == TILE_ROWS_PACED;
+    const bool by_rows = form.input == TILE_ROWS, paced = form.fetch == FETCH_PACED;
+    const bool taps = form.input == TILE_POINTERS && !form.adds;
+    const bool parts = form.input == TILE_POINTERS && form.adds;
+    const bool more = by_rows && form.adds, rows = by_rows && !form.adds;
     struct keys keys;
 
     keys_init(&keys, bind->arena);
@@ -188,24 +188,22 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_set(&keys, "lanes", naming->vector.lanes);
     keys_offer(&keys, "short", mixed || tile_is_short(bind->machine, naming) ? "1" : "");
     keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
-    keys_set_flag(&keys, "fetches", fetches);
-    keys_offer(&keys, "near",
-               form == TILE_PACED || form == TILE_PARTS ? arena_printf(bind->arena, "%d", NEAR)
-                                                        : "");
-    keys_offer(&keys, "line", paced ? "fetch" : arena_printf(bind->arena, "%d", LINE));
-    keys_offer(&keys, "fetched", paced ? "`fetch` floats" : "a cache line");
-    keys_offer(&keys, "fetch_param", paced ? " int fetch," : "");
+    keys_set_flag(&keys, "fetches", (taps || form.pairs) && form.fetch != FETCH_NOTHING);
+    keys_offer(&keys, "near", paced && !by_rows ? arena_printf(bind->arena, "%d", NEAR) : "");
+    keys_offer(&keys, "line", paced && !parts ? "fetch" : arena_printf(bind->arena, "%d", LINE));
+    keys_offer(&keys, "fetched", paced && !parts ? "`fetch` floats" : "a cache line");
+    keys_offer(&keys, "fetch_param", paced && !parts ? " int fetch," : "");
     bind_end(bind, naming->end, &keys);
-    if (form >= TILE_PAIRS)
+    if (form.pairs)
         return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "taps", form == TILE_TAPS || form == TILE_AHEAD || form == TILE_PACED);
-    keys_set_flag(&keys, "offsets", form == TILE_OFFSETS);
+    keys_set_flag(&keys, "taps", taps);
+    keys_set_flag(&keys, "offsets", form.input == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", rows);
     keys_set_flag(&keys, "more", more);
-    keys_set_flag(&keys, "fetches_rows", rows || more_paced);
-    keys_offer(&keys, "more_paced", more_paced ? "1" : "");
-    keys_set_flag(&keys, "parts", form == TILE_PARTS);
-    keys_set_flag(&keys, "adds", more || form == TILE_PARTS);
+    keys_set_flag(&keys, "fetches_rows", rows || (more && paced));
+    keys_offer(&keys, "more_paced", more && paced ? "1" : "");
+    keys_set_flag(&keys, "parts", parts);
+    keys_set_flag(&keys, "adds", form.adds);
     keys_set_flag(&keys, "pointers", step == 0);
     keys_set_int(&keys, "step", step);
     keys_offer(&keys, "results",
@@ -218,11 +216,11 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                                           naming->end->some ? ", i < n_channels" : "")
                            : arena_printf(bind->arena, "sum[j * %s + i] =", naming->tile));
     keys_offer(&keys, "then", naming->end ? ", then END, the epilogue" : "");
-    keys_set_flag(&keys, "strided", rows || more);
+    keys_set_flag(&keys, "strided", by_rows);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }
 
-struct tile named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+struct tile named_tile(struct bind *bind, struct tile_name *naming, struct tile_form form,
                        int64_t step)
 {
     const char *name = tile_fn_name(bind->arena, naming, "", form, step);
@@ -239,7 +237,7 @@ struct tile named_tile(struct bind *bind, struct tile_name *naming, enum tile_fo
     return tile;
 }
 
-struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, struct tile_form form,
                             int64_t step)
 {
     const struct tile tile = named_tile(bind, naming, form, step);

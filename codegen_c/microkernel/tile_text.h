@@ -18,15 +18,15 @@ struct row_vector bind_tile_vector(struct bind *bind, const struct tile_name *na
 /* Adds the microkernel as a helper, its vectors listed by the macro each_vector
  * ("EACH_VECTOR_2x10"). Returns the function's name. */
 const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
-                        const char *each_vector, enum tile_form form, int64_t step);
+                        const char *each_vector, struct tile_form form, int64_t step);
 
 /* Requests the tile's helpers: extents, lists, and its function unless that exists. Sets
  * naming->vector. */
-struct tile named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+struct tile named_tile(struct bind *bind, struct tile_name *naming, struct tile_form form,
                        int64_t step);
 
 /* The same, and sets the keys `pixels` and `tile` to the names of its extents. */
-struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, enum tile_form form,
+struct tile bind_named_tile(struct bind *bind, struct tile_name *naming, struct tile_form form,
                             int64_t step);
 
 #endif

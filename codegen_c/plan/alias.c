@@ -8,12 +8,23 @@
 
 #include <assert.h>
 
+#include "relay_ir/state.h"
+
 static bool is_main_result(const struct plan *plan, const struct value *root, int *index)
 {
     if (plan->result[root->id] < 0)
         return false;
     *index = plan->result[root->id];
     return true;
+}
+
+/* Whether a result of main is written where the caller wants it. A state is, if what it was has been read before. */
+static bool is_outside(const struct plan *plan, const struct value *value, int result)
+{
+    const struct state *state = state_of_result(plan->main->module, result);
+
+    return state ? plan->last[plan->main->params[state->param]->id] < plan->first[value->id]
+                 : !plan->io_inside;
 }
 
 /* Whether the anchor reads the parameter, as it is or through its prologue, and whether as anything
@@ -73,7 +84,7 @@ bool plan_has_place_alone(const struct plan *plan, const struct region *region, 
     int index;
 
     return region->call->n_outputs == 1 && !region->external &&
-           !(plan->io_inside && is_main_result(plan, root, &index)) && /* it is read later */
+           !is_main_result(plan, root, &index) && /* it is read later, if it is in the arena */
            plan_whole(plan, region->call->outputs[0]) == region->call->outputs[0] &&
            plan->place[region->call->outputs[0]->id].kind == PLACE_ARENA &&
            plan->place[root->id].kind == PLACE_ARENA && plan->block[root->id] >= 0 &&
@@ -129,10 +140,11 @@ static void place_result(struct plan *plan, struct region *region, const struct 
         }
         return;
     }
-    if (!plan->io_inside && is_main_result(plan, value, &place->index)) {
+    if (is_main_result(plan, value, &place->index) && is_outside(plan, value, place->index)) {
         place->kind = PLACE_OUTPUT;
         return;
     }
+    plan->copies_states = plan->copies_states || (plan->result[id] >= 0 && !plan->io_inside);
     place->kind = PLACE_ARENA;
     plan->naive_bytes += plan_round(bytes);
     if (region)
@@ -157,7 +169,7 @@ static void place_inputs(struct plan *plan)
         const size_t bytes = type_bytes(&param->type);
 
         plan->place[param->id] = (struct codegen_place){ PLACE_INPUT, i, 0, 0 };
-        if (!plan->io_inside)
+        if (!plan->io_inside || state_of_param(plan->main->module, i))
             continue;
         plan->place[param->id].kind = PLACE_ARENA;
         plan->naive_bytes += plan_round(bytes);

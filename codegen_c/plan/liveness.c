@@ -43,6 +43,15 @@ static void keep_io(struct plan *plan)
         read_by(plan, main->ret->inputs[i], plan->n_regions - 1);
 }
 
+/* A state that is not written where it is kept is copied there after the last region. */
+static void keep_states(struct plan *plan)
+{
+    const struct module *module = plan->main->module;
+
+    for (int i = 0; i < module->n_states; i++)
+        read_by(plan, plan->main->ret->inputs[module->states[i].result], plan->n_regions - 1);
+}
+
 void plan_liveness(struct plan *plan, struct arena *arena, const struct function *main,
                    struct part *part, const struct region *regions, int n_regions, bool io_inside)
 {
@@ -77,6 +86,8 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
 
         for (int i = 0; i < call->n_inputs; i++)
             read_by(plan, call->inputs[i], r);
+        for (int i = 0; i < regions[r].guards.n; i++)
+            read_by(plan, regions[r].guards.at[i].condition, r);
         for (int i = 0; i < call->n_outputs; i++) {
             int *first = &plan->first[plan_whole(plan, call->outputs[i])->id];
 
@@ -87,4 +98,5 @@ void plan_liveness(struct plan *plan, struct arena *arena, const struct function
     }
     if (plan->io_inside)
         keep_io(plan);
+    keep_states(plan);
 }

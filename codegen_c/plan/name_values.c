@@ -2,6 +2,7 @@
 
 #include "codegen_c/core/state.h"
 #include "codegen_c/core/weights.h"
+#include "relay_ir/state.h"
 
 const char *stored_constant(struct codegen *codegen, const struct value *value)
 {
@@ -23,6 +24,8 @@ static bool *find_arguments(struct codegen *codegen)
             if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
                 !(region->place.absent && region->place.absent[i]))
                 used[codegen->plan.root[region->call->inputs[i]->id]->id] = true;
+        for (int i = 0; i < region->guards.n; i++)
+            used[codegen->plan.root[region->guards.at[i].condition->id]->id] = true;
         for (int i = 0; i < region->call->n_outputs; i++)
             used[region->call->outputs[i]->id] = true;
     }
@@ -36,11 +39,44 @@ static void name_io(struct codegen *codegen, const bool *used)
     const struct function *main = codegen->module->main;
 
     for (int i = 0; i < main->n_params; i++)
-        if (used[main->params[i]->id])
+        if (used[main->params[i]->id] && codegen->plan.block[main->params[i]->id] >= 0)
             codegen->local_names[main->params[i]->id] = codegen->input_names[i];
     for (int i = 0; i < main->ret->n_inputs; i++)
-        if (used[main->ret->inputs[i]->id])
+        if (used[main->ret->inputs[i]->id] && !state_of_result(codegen->module, i))
             codegen->local_names[main->ret->inputs[i]->id] = codegen->output_names[i];
+}
+
+/* The array that a state begins as; NULL if all its elements are the same. */
+static const char *initial_array(struct codegen *codegen, const struct state *state)
+{
+    const struct value *param = codegen->module->main->params[state->param];
+    double number;
+
+    if (state_is_uniform(codegen->module, state, &number))
+        return NULL;
+    return weights_read(codegen, 0, NULL, param->name, &param->type,
+                        state_initial_tensor(codegen->module, state, &codegen->module->bulk).data,
+                        "")
+        ->expression;
+}
+
+/* What is kept has one name as an input and as an output. */
+static void name_states(struct codegen *codegen)
+{
+    struct names fields;
+
+    names_init(&fields, &codegen->arena);
+    codegen->initials = arena_array(&codegen->arena, const char *, codegen->module->n_states);
+    for (int i = 0; i < codegen->module->n_states; i++) {
+        const struct state *state = &codegen->module->states[i];
+        const char *name = codegen->module->main->params[state->param]->name;
+        const char *c_name =
+            arena_printf(&codegen->arena, "state->%s",
+                         names_unique(&fields, c_identifier(&codegen->arena, name)));
+
+        codegen->initials[i] = initial_array(codegen, state);
+        codegen->input_names[state->param] = codegen->output_names[state->result] = c_name;
+    }
 }
 
 void name_values(struct codegen *codegen)
@@ -59,14 +95,20 @@ void name_values(struct codegen *codegen)
     }
     names_reserve(&locals, "region");
     names_reserve(&locals, "code");
+    if (codegen->module->n_states)
+        names_reserve(&locals, "state");
     codegen->input_names = arena_array(arena, const char *, main->n_params);
     codegen->output_names = arena_array(arena, const char *, main->ret->n_inputs);
     codegen->local_names = arena_array(arena, const char *, main->n_values);
+    name_states(codegen);
     for (int i = 0; i < main->n_params; i++)
-        codegen->input_names[i] = names_unique(&locals, c_identifier(arena, main->params[i]->name));
+        if (!codegen->input_names[i])
+            codegen->input_names[i] =
+                names_unique(&locals, c_identifier(arena, main->params[i]->name));
     for (int i = 0; i < main->ret->n_inputs; i++)
-        codegen->output_names[i] =
-            names_unique(&locals, c_identifier(arena, main->result_names[i]));
+        if (!codegen->output_names[i])
+            codegen->output_names[i] =
+                names_unique(&locals, c_identifier(arena, main->result_names[i]));
     for (const struct node *node = main->first; node; node = node->next)
         for (int i = 0; i < node->n_outputs; i++) {
             const struct value *value = node->outputs[i];

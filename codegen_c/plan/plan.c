@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdint.h>
 
+#include "relay_ir/state.h"
+
 void plan_guard(struct plan *plan, size_t zone)
 {
     plan->zone = zone;
@@ -223,7 +225,11 @@ static bool results_have_places(const struct plan *plan)
         const struct codegen_place *place = &plan->place[ret->inputs[i]->id];
         const bool inside = place->kind == PLACE_ARENA && plan->block[ret->inputs[i]->id] >= 0;
 
-        if (plan->io_inside ? !inside : place->kind != PLACE_OUTPUT || place->index != i)
+        const bool outside = place->kind == PLACE_OUTPUT && place->index == i;
+
+        if (state_of_result(plan->main->module, i) ? !inside && !outside
+            : plan->io_inside                      ? !inside
+                                                   : !outside)
             return false;
     }
     return true;
@@ -291,7 +297,8 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
     if (!parts_are_apart(plan) || !pools_are_packed(plan, arena) || !results_have_places(plan))
         return false;
     for (int i = 0; i < plan->main->n_params && plan->io_inside; i++)
-        contents.of[plan->block[plan->main->params[i]->id]] = plan->main->params[i];
+        if (plan->block[plan->main->params[i]->id] >= 0)
+            contents.of[plan->block[plan->main->params[i]->id]] = plan->main->params[i];
     for (int r = 0; r < plan->n_regions; r++) {
         const struct node *call = regions[r].call;
 
@@ -300,6 +307,13 @@ bool plan_verify(const struct plan *plan, struct arena *arena, const struct regi
 
             if (!can_read(&contents, call->inputs[i]) ||
                 (block >= 0 && plan->blocks[block].last < r))
+                return false;
+        }
+        for (int i = 0; i < regions[r].guards.n; i++) {
+            const struct value *condition = regions[r].guards.at[i].condition;
+            const int block = plan->block[condition->id];
+
+            if (!can_read(&contents, condition) || (block >= 0 && plan->blocks[block].last < r))
                 return false;
         }
         for (int i = 0; i < call->n_outputs; i++)

@@ -8,6 +8,7 @@
 
 #include "codegen_c/byoc/external.h"
 #include "codegen_c/core/comments.h"
+#include "codegen_c/core/packed.h"
 #include "codegen_c/core/stripe.h"
 #include "codegen_c/core/weights.h"
 #include "codegen_c/plan/choose_kernels.h"
@@ -16,6 +17,7 @@
 #include "codegen_c/print/share.h"
 #include "codegen_c/select/configure.h"
 #include "relay_ir/macs.h"
+#include "relay_ir/order.h"
 
 static const char *region_name(struct codegen *codegen, const struct region *region)
 {
@@ -48,6 +50,7 @@ static void collect_regions(struct codegen *codegen)
 {
     const struct function *main = codegen->module->main;
     const size_t largest = largest_value(main);
+    const struct guards *guards = guards_find(&codegen->arena, main);
 
     codegen->regions = arena_array(&codegen->arena, struct region, main->n_nodes);
     codegen->emitted = arena_array(&codegen->arena, struct emitted, main->n_nodes);
@@ -64,13 +67,15 @@ static void collect_regions(struct codegen *codegen)
         region->amx = codegen->amx;
         region->keep_zeros = codegen->options->keep_zeros;
         region->largest = largest;
+        if (guards)
+            region->guards = guards[node->id];
         if (is_external(region->fn)) {
-            region->c_name = region_name(codegen, region);
+            region->c_name = region->own_name = region_name(codegen, region);
             codegen->emitted[region->index].macs = external_macs(region->fn);
             continue;
         }
         region->anchor = region_anchor(region->fn);
-        region->c_name = region_name(codegen, region);
+        region->c_name = region->own_name = region_name(codegen, region);
         if (is_striped(region->fn))
             codegen->emitted[region->index].macs = external_macs(region->fn);
         for (const struct node *n = region->fn->first; n; n = n->next)
@@ -80,13 +85,15 @@ static void collect_regions(struct codegen *codegen)
 
 static bool configure_regions(struct codegen *codegen)
 {
-    bool ok = !codegen->options->optimize_size || share_regions(codegen);
+    const struct codegen_options *options = codegen->options;
+    bool ok = !(options->share || options->optimize_size) || share_regions(codegen);
 
     for (int i = 0; i < codegen->n_regions; i++) {
-        ok = (codegen->regions[i].external ? write_external(codegen, &codegen->regions[i])
+        ok = (codegen->regions[i].external ? configure_external(codegen, &codegen->regions[i])
                                            : configure_region(codegen, &codegen->regions[i])) &&
              ok;
-        if (!constants_fit(codegen->module, 0, node_origin(codegen->regions[i].call))) /* packed */
+        if (!constants_fit(codegen->module, (double)codegen->packed->memory.bytes,
+                           node_origin(codegen->regions[i].call)))
             return false;
     }
     return ok;
@@ -121,9 +128,22 @@ static void store_constants(struct codegen *codegen)
         stored_constant(codegen, v);
 }
 
+/* A condition is computed before what it guards. */
+static void sort_by_guards(struct function *main)
+{
+    struct arena arena = { NULL };
+    const struct guards *guards;
+
+    function_number(main);
+    guards = guards_find(&arena, main);
+    if (guards)
+        function_sort_guarded(main, guards);
+    arena_release(&arena);
+}
+
 static void begin(struct codegen *codegen)
 {
-    function_number(codegen->module->main);
+    sort_by_guards(codegen->module->main);
     /* For Helium always: gcc 12 makes a product and a sum of every a += x * w there. */
     codegen->amx = machine_has_amx(codegen->machine) && !codegen->options->deterministic &&
                    codegen->options->winograd != WINOGRAD_OFF;
@@ -201,7 +221,7 @@ bool codegen_pack(struct codegen *codegen)
                           "the memory plan lets values overlap that are needed at the same time");
     settle_constants(codegen);
     name_values(codegen);
-    if (is_guarded(codegen))
+    if (is_guarded(codegen) || codegen->module->n_states)
         map_set(&codegen->includes, "string.h", codegen);
     return true;
 }

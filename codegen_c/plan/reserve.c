@@ -164,8 +164,18 @@ static const char *const with_upper[] = {
     "ARENA_BYTES", "ARENA_ALIGN",  "REGIONS",          "INCLUDED",    "WRONG_ARITHMETIC",
     "PARTS",       "THREADS",      "WEIGHTS_H",        "STACK_BYTES", "RAM_BYTES",
     "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES",  "MISALIGNED_ARRAY",
-    "OVERLAP",     "OVERRUN"
+    "OVERLAP",     "OVERRUN",      "STATE_BYTES",      "CODE_ID",     "DATA_ID",
+    "NO_FLOAT",    "MODEL_SHA256", "RELAYC_VERSION"
 };
+
+/* Those of the user (--custom-op). */
+static void reserve_functions(struct codegen *codegen)
+{
+    for (const struct function *fn = codegen->module->functions; fn; fn = fn->next)
+        for (const struct node *node = fn->first; node; node = node->next)
+            if (node->op == OP_CUSTOM)
+                names_reserve(&codegen->names, node->attrs.custom.function);
+}
 
 void reserve_names(struct codegen *codegen)
 {
@@ -177,8 +187,13 @@ void reserve_names(struct codegen *codegen)
         names_reserve(names, arena_printf(arena, "%s_%s", codegen->options->name, with_name[i]));
     for (size_t i = 0; i < sizeof with_upper / sizeof *with_upper; i++)
         names_reserve(names, arena_printf(arena, "%s_%s", codegen->upper, with_upper[i]));
+    if (codegen->module->n_states) {
+        names_reserve(names, arena_printf(arena, "%s_state", codegen->options->name));
+        names_reserve(names, arena_printf(arena, "%s_reset", codegen->options->name));
+    }
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         names_reserve(names, own[i]);
+    reserve_functions(codegen);
     for (size_t i = 0; i < codegen->defined.n; i++)
         names_reserve(names, codegen->defined.entries[i].key);
 }

@@ -60,6 +60,18 @@ const char *bind_operand(struct bind *bind, struct value *value)
     return bind->region->params[value->index];
 }
 
+const char *bind_own_array(struct bind *bind, const char *name, const struct type *type,
+                           const void *data, const char *layout)
+{
+    return expression_of(
+        bind, weights_read_own(bind->codegen, 0, bind->region, name, type, data, layout));
+}
+
+const char *bind_own_operand(struct bind *bind, const struct value *constant)
+{
+    return bind_own_array(bind, constant->name, &constant->type, constant->data, "");
+}
+
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
                         const void *packed, const char *layout)
 {
@@ -169,6 +181,11 @@ bool sums_are_fused(const struct bind *bind)
 bool bits_are_promised(const struct bind *bind)
 {
     return bind->codegen->options->deterministic;
+}
+
+bool functions_are_shared(const struct bind *bind)
+{
+    return bind->codegen->options->share && bind->machine->lanes == 1;
 }
 
 const char *bind_own_helper(struct bind *bind, const char *name)

@@ -14,10 +14,8 @@ enum { LEAST_MACS = 1 << 18, LEAST_ELEMENTS = 1 << 15 };
 static bool has_parallel_loop(const struct codegen *codegen, const struct region *region)
 {
     const struct embedded_file *template =
-        region->config.kernel
-            ? embedded_find(arena_printf(&codegen->ctx->scratch, "templates/kernels/%s.c.tmpl",
-                                         region->config.kernel->name))
-            : NULL;
+        region->config.kernel ? kernel_template(&codegen->ctx->scratch, region->config.kernel)
+                              : NULL;
 
     return template && template_is_parallel(template->text);
 }

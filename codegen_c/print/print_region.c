@@ -1,5 +1,6 @@
 #include "codegen_c/print/print_region.h"
 
+#include "codegen_c/core/number.h"
 #include "codegen_c/core/state.h"
 #include "codegen_c/print/parallel.h"
 #include "codegen_c/select/configure.h"
@@ -7,9 +8,14 @@
 static bool expand_function(struct codegen *codegen, struct region_function *function,
                             struct str *out)
 {
+    struct str text = { .arena = out->arena };
+
     codegen->result->n_printed++;
-    return template_expand(codegen->ctx, function->template->path, function->template->text,
-                           &function->keys, out);
+    if (!template_expand(codegen->ctx, function->template->path, function->template->text,
+                         &function->keys, &text))
+        return false;
+    str_add(out, numbers_declare(out->arena, str_text(&text), function->name, &function->numbers));
+    return true;
 }
 
 /* The functions in front of it, which have none in front of them. */
@@ -50,7 +56,7 @@ static bool print_helper(struct codegen *codegen, struct helper *helper)
     const bool ok =
         template_expand(codegen->ctx, helper->from, helper->template, &helper->keys, &text);
 
-    helper->text = str_text(&text);
+    helper->text = numbers_as_literals(&codegen->arena, str_text(&text));
     return ok;
 }
 

@@ -204,12 +204,12 @@ static void offer_keys(struct codegen *codegen, struct region *region, const cha
 static const struct embedded_file *find_template(struct codegen *codegen,
                                                  const struct region *region)
 {
-    const char *path =
-        arena_printf(&codegen->arena, "templates/kernels/%s.c.tmpl", region->config.kernel->name);
-    const struct embedded_file *template = embedded_find(path);
+    const struct kernel *kernel = region->config.kernel;
+    const struct embedded_file *template = kernel_template(&codegen->arena, kernel);
 
     if (!template)
-        diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s", path);
+        diag_error(codegen->ctx, DIAG_TEMPLATE, NULL, "there is no %s.c.tmpl in templates/kernels",
+                   kernel->name);
     return template;
 }
 
@@ -241,6 +241,7 @@ struct region_function *configure_function(struct codegen *codegen, struct regio
         assert(codegen->ctx->diags.n_errors > n_errors);
         return NULL;
     }
+    function->numbers = numbers_settle(&bind, function->template);
     keys_offer(keys, "shapes", shapes_comment(codegen, region));
     list_parameters(codegen, function);
     keys->split = region->config.parts > 1;

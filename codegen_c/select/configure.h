@@ -7,6 +7,7 @@
 
 #include "base/embedded.h"
 #include "codegen_c/core/kernel.h"
+#include "codegen_c/select/numbers.h"
 
 /* "const float *restrict x" */
 struct parameter {
@@ -21,6 +22,7 @@ struct region_function {
     const char *name; /* of the function in C: the region's, or that of one of its parts */
     const struct embedded_file *template;
     struct keys keys;
+    struct number_variables numbers;
     const struct parameter *parameters;
     int n_parameters;
 

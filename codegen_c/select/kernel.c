@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/embedded.h"
 #include "codegen_c/core/stripe.h"
 #include "codegen_c/expr/scalar.h"
 
@@ -18,6 +19,12 @@ static const struct entry {
 };
 
 enum { N_ENTRIES = sizeof entries / sizeof *entries };
+
+const struct embedded_file *kernel_template(struct arena *arena, const struct kernel *kernel)
+{
+    return embedded_find_below("templates/kernels/",
+                               arena_printf(arena, "%s.c.tmpl", kernel->name));
+}
 
 static bool has_operator(const struct kernel_form *form, enum op op)
 {

@@ -83,3 +83,15 @@ const char *literal_of_number(struct arena *arena, enum dtype dtype, double numb
     dtype_store(dtype, element.bytes, 0, number);
     return literal_of_element(arena, dtype, element.bytes, 0, needs_math);
 }
+
+const char *literal_decimal_f32(struct arena *arena, float number)
+{
+    const char *text = "";
+
+    for (int digits = 1; digits <= 9; digits++) {
+        text = arena_printf(arena, "%.*g", digits, (double)number);
+        if (!(strtof(text, NULL) < number || strtof(text, NULL) > number))
+            break;
+    }
+    return arena_printf(arena, "%s%sf", text, strpbrk(text, ".e") ? "" : ".0");
+}

@@ -10,4 +10,7 @@ const char *literal_of_element(struct arena *arena, enum dtype dtype, const void
 const char *literal_of_number(struct arena *arena, enum dtype dtype, double number,
                               bool *needs_math);
 
+/* A finite float in decimal, exact as well: C++ before C++17 has no hex floats. */
+const char *literal_decimal_f32(struct arena *arena, float number);
+
 #endif

@@ -38,7 +38,7 @@ struct expansion {
         const char *name;
         char text[24];
     } loops[MAX_LOOPS];
-    struct str *out;
+    struct str *out;  /* NULL: keys are asked for only */
     struct loop loop; /* of the first //#parallel that is written; no var = there is none yet */
     bool at_loop;     /* the next line begins it */
     const bool
@@ -74,6 +74,7 @@ static const char *look_up(struct expansion *x, const char *name, bool written, 
     key = map_get(&x->keys->map, name);
     if (key) {
         key->used = true;
+        key->written |= written;
         return key->text;
     }
     if (!x->keys->compute)
@@ -232,6 +233,23 @@ static void expand_line(struct expansion *x, int index)
     else
         str_add(x->out, str_text(&text));
     str_add(x->out, "\n");
+}
+
+/* The keys of a line, for template_ask. */
+static void ask_line(struct expansion *x, int index)
+{
+    const struct line *line = &x->lines[index];
+
+    for (size_t at = 0; at < line->n;) {
+        const bool is_key = line->text[at] == '$' && at + 1 < line->n && line->text[at + 1] == '{';
+        size_t length = 1;
+        const char *value =
+            is_key ? expand_key(x, index, &line->text[at], line->n - at, &length) : NULL;
+
+        x->n_bytes += is_key ? (value ? strlen(value) : 0) : 1;
+        at += length;
+    }
+    x->at_loop = false;
 }
 
 /* The next blank-separated word of a control line, its keys expanded; "" at the end. */
@@ -423,13 +441,16 @@ static void expand_lines(struct expansion *x, int from, int to)
             expand_parallel(x, i);
         else if (line_control(&x->lines[i]))
             i = expand_block(x, i, to);
-        else
+        else if (x->out)
             expand_line(x, i);
+        else
+            ask_line(x, i);
     }
 }
 
-bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
-                     struct str *out)
+/* out NULL: nothing is written. */
+static bool expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
+                   struct str *out)
 {
     struct arena temporary = { NULL };
     struct expansion x = {
@@ -448,4 +469,15 @@ bool template_expand(struct ctx *ctx, const char *name, const char *text, struct
         error(&x, 0, "there is no loop behind a //#parallel");
     arena_release(&temporary);
     return x.ok;
+}
+
+bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
+                     struct str *out)
+{
+    return expand(ctx, name, text, keys, out);
+}
+
+bool template_ask(struct ctx *ctx, const char *name, const char *text, struct keys *keys)
+{
+    return expand(ctx, name, text, keys, NULL);
 }

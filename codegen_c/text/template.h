@@ -39,6 +39,7 @@
 struct key {
     const char *text;
     bool used;
+    bool written; /* the text has gone, or will go, into an expansion */
 };
 
 struct keys {
@@ -70,6 +71,10 @@ bool template_is_parallel(const char *text);
 /* Appends the expansion of `text` (file `name`, for messages) to out. False after errors. */
 bool template_expand(struct ctx *ctx, const char *name, const char *text, struct keys *keys,
                      struct str *out);
+
+/* Walks the text as template_expand does, with its errors, but writes nothing: afterwards `keys` has
+ * all that the expansion will write, and only conditions and counts are still computed. */
+bool template_ask(struct ctx *ctx, const char *name, const char *text, struct keys *keys);
 
 /* The keys that a text may have, for a check before they have values. */
 struct template_names {

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "driver/graph_json.h"
-#include "relay_ir/json.h"
-
 static bool wants_log(const struct arguments *args)
 {
     return has_option(args, OPTION_DUMP_AFTER) || has_option(args, OPTION_TIME_PASSES) ||
@@ -38,9 +35,7 @@ static void keep_files(struct call *now)
         now->files[now->n_files++] = driver->result.files[i];
     if (!driver->emit.json)
         return;
-    now->files[now->n_files++] = graph_path(driver, "json");
-    if (module_json_has_data(driver->module))
-        now->files[now->n_files++] = graph_path(driver, "bin");
+    now->n_files += (size_t)driver_graph_files(driver, &now->files[now->n_files]);
 }
 
 static void compile(void *user)

@@ -88,7 +88,9 @@ void log_close(FILE *stream)
 
 struct driver_events log_events(relayc_context *context)
 {
-    return (struct driver_events){ on_note, on_say, on_progress, context };
+    return (struct driver_events){
+        .note = on_note, .say = on_say, .progress = on_progress, .user = context
+    };
 }
 
 void relayc_set_log(relayc_context *context, relayc_log_function *function, void *user)

@@ -52,8 +52,8 @@ static bool constant_attr(struct import *im, const Onnx__AttributeProto *attr,
                       str_safe(&im->ctx->perm, attr->name, 60));
 }
 
-static bool import_constant(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                            const struct origin *origin)
+bool import_constant(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                     const struct origin *origin)
 {
     struct tensor tensor;
 
@@ -79,10 +79,10 @@ bool import_go_deeper(struct import *im, const struct origin *origin)
     return true;
 }
 
-/* Gives the node's outputs the values that the inner scope has under `names`. */
-static bool bind_results(struct import *im, struct scope *outer, const struct scope *inner,
-                         const Onnx__NodeProto *proto, const struct origin *origin,
-                         char *const *names, size_t n)
+/* The values that the inner scope has under `names`, one for each output of the node. */
+static bool find_results(struct import *im, const struct scope *inner, const Onnx__NodeProto *proto,
+                         const struct origin *origin, char *const *names, size_t n,
+                         struct value **results)
 {
     bool ok = true;
 
@@ -90,20 +90,27 @@ static bool bind_results(struct import *im, struct scope *outer, const struct sc
         return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
                           "it has %zu outputs, its body gives %zu", proto->n_output, n);
     for (size_t i = 0; i < proto->n_output; i++) {
-        struct value *value = scope_find(inner, names[i]);
-
-        if (!value || value == &im->absent)
+        results[i] = scope_find(inner, names[i]);
+        if (!results[i] || results[i] == &im->absent)
             ok = diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
                             "its body gives \"%s\" as output %zu, which nothing defines",
                             str_safe(&im->ctx->perm, names[i], 120), i);
-        else if (*proto->output[i])
-            scope_bind(im, outer, proto->output[i], value);
     }
     return ok;
 }
 
+static void bind_results(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                         struct value *const *results)
+{
+    for (size_t i = 0; i < proto->n_output; i++)
+        if (*proto->output[i])
+            scope_bind(im, scope, proto->output[i], results[i]);
+}
+
+/* What the branch gives, [proto->n_output]; NULL where nobody wants it. */
 static bool import_branch(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                          const struct origin *origin, const Onnx__GraphProto *branch)
+                          const struct origin *origin, const Onnx__GraphProto *branch,
+                          struct value **results)
 {
     struct scope inner = { .parent = scope,
                            .n_opsets = scope->n_opsets,
@@ -122,18 +129,65 @@ static bool import_branch(struct import *im, struct scope *scope, const Onnx__No
     import_nodes(im, &inner, branch->n_node, branch->node);
     for (size_t i = 0; i < branch->n_output; i++)
         names[i] = branch->output[i]->name;
-    ok = bind_results(im, scope, &inner, proto, origin, names, branch->n_output);
+    ok = find_results(im, &inner, proto, origin, names, branch->n_output, results);
     im->depth--;
     return ok;
 }
 
-static bool import_if(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                      const struct origin *origin)
+/* One node for each result that both branches give. */
+static bool join_branches(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                          const struct origin *origin, struct value *condition,
+                          struct value *const *yes, struct value *const *no)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < proto->n_output; i++) {
+        struct value *const inputs[] = { condition, yes[i], no[i] };
+        const char *name = proto->output[i];
+        struct value *value;
+
+        if (!*name)
+            continue;
+        if (yes[i] == &im->failed || no[i] == &im->failed) {
+            scope_bind(im, scope, name, &im->failed);
+            continue;
+        }
+        if (import_is_strings(im, yes[i]) || import_is_strings(im, no[i]) ||
+            import_is_sequence(yes[i]) || import_is_sequence(no[i]))
+            return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, origin,
+                              "output %zu of this If is %s, chosen at run time", i,
+                              import_is_strings(im, yes[i]) || import_is_strings(im, no[i])
+                                  ? "strings"
+                                  : "a sequence");
+        if (yes[i]->type.dtype != no[i]->type.dtype ||
+            !type_same_shape(&yes[i]->type, &no[i]->type)) {
+            ok = diag_error(im->ctx, DIAG_UNSUPPORTED_DYNAMIC, origin,
+                            "output %zu \"%s\" is %s in its then_branch and %s in its else_branch, "
+                            "and the condition is computed at run time: one type was expected",
+                            i, str_safe(&im->ctx->perm, name, 120),
+                            type_text(&im->ctx->perm, &yes[i]->type),
+                            type_text(&im->ctx->perm, &no[i]->type));
+            diag_help(im->ctx, "export the model with the condition fixed, so that one branch "
+                               "remains, or pad both results to one shape");
+            import_help_freeze(im, condition);
+            continue;
+        }
+        value = build(im->module->main, OP_IF, NULL, name, origin, NULL, 3, inputs);
+        if (!value)
+            return false;
+        scope_bind(im, scope, name, value);
+    }
+    return ok;
+}
+
+bool import_if(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+               const struct origin *origin)
 {
     const Onnx__AttributeProto *branches[] = { attribute_find(proto, "else_branch"),
                                                attribute_find(proto, "then_branch") };
-    struct value *condition = NULL;
+    struct value **results[2], *condition = NULL;
     struct tensor known;
+    int taken;
 
     if (proto->n_input != 1 || !*proto->input[0] || !branches[0] || !branches[0]->g ||
         !branches[1] || !branches[1]->g)
@@ -141,19 +195,35 @@ static bool import_if(struct import *im, struct scope *scope, const Onnx__NodePr
                           "If needs a condition and the graphs then_branch and else_branch");
     if (!import_operands(im, scope, proto, origin, &condition))
         return false;
-    if (!condition || !import_known(im, condition, &known)) {
-        diag_error(im->ctx, DIAG_UNSUPPORTED_DYNAMIC, origin,
-                   "the condition of this If is computed at run time");
-        diag_help(im->ctx, "export the model with the condition fixed, so that one branch remains");
-        if (condition)
-            import_help_freeze(im, condition);
-        return false;
-    }
-    if (type_elements(&known.type) != 1)
+    if (!condition || import_is_sequence(condition))
+        return diag_error(im->ctx, DIAG_TYPE, origin, "the condition is %s",
+                          condition ? "a sequence" : "absent");
+    if (type_elements(&condition->type) != 1 || condition->type.dtype != DTYPE_BOOL)
         return diag_error(im->ctx, DIAG_SHAPE, origin,
-                          "the condition has the shape %s, expected one truth value",
-                          shape_text(&im->ctx->perm, &known.type));
-    return import_branch(im, scope, proto, origin, branches[tensor_at(&known, 0) != 0]->g);
+                          "the condition is %s, expected one truth value",
+                          type_text(&im->ctx->perm, &condition->type));
+    for (int i = 0; i < 2; i++)
+        results[i] = arena_array(&im->arena, struct value *, proto->n_output);
+    if (import_known(im, condition, &known)) {
+        taken = tensor_at(&known, 0) != 0;
+        if (!import_branch(im, scope, proto, origin, branches[taken]->g, results[taken]))
+            return false;
+        bind_results(im, scope, proto, results[taken]);
+        return true;
+    }
+    for (int i = 1; i >= 0; i--) {
+        const int n_errors = im->ctx->diags.n_errors;
+        const bool ok = import_branch(im, scope, proto, origin, branches[i]->g, results[i]);
+
+        if (im->ctx->diags.n_errors > n_errors) {
+            diag_note(im->ctx, "it is in the %s of an If whose condition is computed at run time",
+                      branches[i]->name);
+            import_help_freeze(im, condition);
+        }
+        if (!ok)
+            return false;
+    }
+    return join_branches(im, scope, proto, origin, condition, results[1], results[0]);
 }
 
 /* --- functions of the model ------------------------------------------------------------------- */
@@ -210,6 +280,7 @@ static bool import_call(struct import *im, struct scope *scope, const Onnx__Node
                            .call = &call,
                            .node_index = origin->index };
     struct value **inputs = arena_array(&im->arena, struct value *, function->n_input);
+    struct value **results = arena_array(&im->arena, struct value *, proto->n_output);
     bool ok;
 
     if (!check_call(im, scope, proto, origin, function) ||
@@ -218,8 +289,10 @@ static bool import_call(struct import *im, struct scope *scope, const Onnx__Node
     for (size_t i = 0; i < function->n_input; i++)
         scope_bind(im, &inner, function->input[i], inputs[i] ? inputs[i] : &im->absent);
     import_nodes(im, &inner, function->n_node, function->node);
-    ok = bind_results(im, scope, &inner, proto, origin, function->output, function->n_output);
+    ok = find_results(im, &inner, proto, origin, function->output, function->n_output, results);
     im->depth--;
+    if (ok)
+        bind_results(im, scope, proto, results);
     return ok;
 }
 
@@ -262,8 +335,7 @@ const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope 
 
 /* --- which node is special -------------------------------------------------------------------- */
 
-bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                    const struct origin *origin, bool *done)
+static special *find_special(const Onnx__NodeProto *proto)
 {
     static const struct {
         const char *op_type;
@@ -273,14 +345,26 @@ bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProt
 #include "frontend/onnx/special.def"
 #undef SPECIAL
     };
-    const Onnx__FunctionProto *function = find_function(im, proto);
 
-    *done = true;
-    if (function)
-        return import_call(im, scope, proto, origin, function);
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (!*domain_canonical(proto->domain) && strcmp(specials[i].op_type, proto->op_type) == 0)
-            return specials[i].import(im, scope, proto, origin);
-    *done = false;
-    return false;
+            return specials[i].import;
+    return NULL;
+}
+
+bool import_is_special(struct import *im, const Onnx__NodeProto *proto)
+{
+    return find_function(im, proto) || find_special(proto);
+}
+
+bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                    const struct origin *origin, bool *done)
+{
+    const Onnx__FunctionProto *function = find_function(im, proto);
+    special *import = find_special(proto);
+
+    *done = function || import;
+    if (function)
+        return import_call(im, scope, proto, origin, function);
+    return import && import(im, scope, proto, origin);
 }

@@ -244,6 +244,45 @@ bool output_node(struct onnx_node *node, enum op op, const union attrs *attrs, i
     return ok;
 }
 
+struct value *onnx_inner(struct onnx_node *node, onnx_converter *converter, int arg, int64_t opset,
+                         int n_inputs, struct value *const *inputs, const char *suffix)
+{
+    const char *name =
+        node->n_outputs && *node->output_names[0] ? node->output_names[0] : node->op_type;
+    const char *names[] = { *suffix ? arena_printf(&node->ctx->perm, "%s:%s", name, suffix)
+                                    : name };
+    struct value *result = NULL;
+    struct onnx_node inner = *node;
+
+    inner.arg = arg;
+    inner.opset = opset;
+    inner.inputs = arena_array(&node->ctx->perm, struct value *, n_inputs);
+    for (int i = 0; i < n_inputs; i++)
+        inner.inputs[i] = inputs[i];
+    while (n_inputs && !inputs[n_inputs - 1])
+        n_inputs--;
+    inner.n_inputs = n_inputs;
+    inner.n_outputs = 1;
+    inner.output_names = names;
+    inner.outputs = &result;
+    return converter(&inner) ? result : NULL;
+}
+
+struct value *slice_to(struct onnx_node *node, struct value *x, int axis, int64_t begin,
+                       int64_t size, const char *suffix)
+{
+    union attrs attrs;
+
+    if (!x || (begin == 0 && size == x->type.dim[axis]))
+        return x;
+    attrs = (union attrs){ .slice = { .begin = ints_fill(x->type.rank, 0),
+                                      .strides = ints_fill(x->type.rank, 1),
+                                      .size = ints_of_shape(&x->type) } };
+    attrs.slice.begin.at[axis] = begin;
+    attrs.slice.size.at[axis] = size;
+    return onnx_build1(node, OP_STRIDED_SLICE, &attrs, suffix, x);
+}
+
 /* `left`: values to look at, as concatenations of concatenations have any number. */
 static bool static_within(const struct value *value, int depth, int *left)
 {

@@ -73,6 +73,15 @@ struct node *build_node(struct onnx_node *node, enum op op, const union attrs *a
 bool output_node(struct onnx_node *node, enum op op, const union attrs *attrs, int n_inputs,
                  struct value *const *inputs, int n_outputs);
 
+/* What the converter of another operator makes of these inputs (NULL = absent) and of the node's
+ * attributes; its first output is named after the node's and the suffix. NULL after an error. */
+struct value *onnx_inner(struct onnx_node *node, onnx_converter *converter, int arg, int64_t opset,
+                         int n_inputs, struct value *const *inputs, const char *suffix);
+
+/* `size` entries of x along the axis, from `begin` on; x itself if these are all. */
+struct value *slice_to(struct onnx_node *node, struct value *x, int axis, int64_t begin,
+                       int64_t size, const char *suffix);
+
 /* True if the value is constant or computed from constants only (folding will make it one); looks a
  * few nodes back. */
 bool is_static(const struct value *value);

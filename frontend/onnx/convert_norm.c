@@ -248,6 +248,79 @@ bool convert_skip_layer_norm(struct onnx_node *node)
                        onnx_build(node, OP_LAYER_NORM, &attrs, "", inputs[2] ? 3 : 2, inputs));
 }
 
+/* com.microsoft: rms_norm(x + skip + bias) * gamma, and that sum as output 3. */
+bool convert_skip_rms_norm(struct onnx_node *node)
+{
+    struct value *inputs[2] = { NULL, onnx_input(node, 2) };
+
+    if (!onnx_check_inputs(node, 3, 4) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 1, MAX_RANK) || !onnx_ok(node))
+        return false;
+    if (wants_output(node, 1) || wants_output(node, 2))
+        return onnx_unsupported(node, "outputs mean and inv_std_var are not computed");
+    inputs[0] = apply2(node, OP_ADD, "sum", onnx_input(node, 0), onnx_input(node, 1));
+    if (onnx_input(node, 3))
+        inputs[0] = apply2(node, OP_ADD, "biased", inputs[0], onnx_input(node, 3));
+    if (!inputs[0] || (wants_output(node, 3) && !onnx_output(node, 3, inputs[0])))
+        return false;
+    return onnx_output(node, 0, onnx_inner(node, convert_rms_norm, 0, 23, 2, inputs, ""));
+}
+
+/* The rows of a table, [rows, size], that an input names. */
+static struct value *embedded(struct onnx_node *node, int table, struct value *rows,
+                              const char *suffix)
+{
+    static const union attrs attrs = { .axis = { .axis = 0 } };
+
+    return rows && onnx_input(node, table)
+               ? onnx_build2(node, OP_TAKE, &attrs, suffix, onnx_input(node, table), rows)
+               : NULL;
+}
+
+/* com.microsoft: ids, segments, tables of words, positions and segments, gamma, beta, mask, positions:
+ * the layer norm of the sum of their rows; the number of unmasked ids; that sum. */
+bool convert_embed_layer_norm(struct onnx_node *node)
+{
+    union attrs attrs = { .norm = { .epsilon = onnx_real(node, "epsilon", (double)1e-12F),
+                                    .axis = 2 } };
+    struct value *ids = onnx_input(node, 0), *segments = onnx_input(node, 1);
+    struct value *places = onnx_input(node, 8), *table = onnx_input(node, 3), *mask, *sum;
+    const struct ints columns = { 1, { 1 } };
+    int64_t length;
+
+    for (int i = 0; i < 7; i++)
+        if (i != 1 && (i != 4 || segments) && !onnx_input(node, i))
+            return diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin, "input %d is missing", i);
+    if (!onnx_check_rank(node, 0, 2, 2) || !onnx_check_kind(node, 0, TAKES_INTEGER) ||
+        !onnx_check_rank(node, 3, 2, 2) || !onnx_ok(node))
+        return false;
+    length = ids->type.dim[1];
+    if (!places && length > table->type.dim[0])
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "%lld ids in a row, the table has %lld positions", (long long)length,
+                          (long long)table->type.dim[0]);
+    sum = apply2(node, OP_ADD, "sum", embedded(node, 2, ids, "words"),
+                 places ? embedded(node, 3, places, "positions")
+                        : slice_to(node, table, 0, 0, length, "positions"));
+    if (sum && segments)
+        sum = apply2(node, OP_ADD, "all", sum, embedded(node, 4, segments, "segments"));
+    if (!sum || (wants_output(node, 2) && !onnx_output(node, 2, sum)))
+        return false;
+    if (wants_output(node, 1)) {
+        mask = onnx_input(node, 7);
+        mask = mask ? reduce_with(node, OP_SUM, cast_to(node, mask, DTYPE_I32, "mask"), &columns,
+                                  false, "mask_index")
+                    : full_of(node, DTYPE_I32, 0, &(struct ints){ 1, { ids->type.dim[0] } },
+                              "mask_index");
+        if (!onnx_output(node, 1, mask))
+            return false;
+    }
+    return onnx_output(
+        node, 0,
+        onnx_build(node, OP_LAYER_NORM, &attrs, "", 3,
+                   (struct value *[]){ sum, onnx_input(node, 5), onnx_input(node, 6) }));
+}
+
 bool convert_lp_norm(struct onnx_node *node)
 {
     union attrs attrs = { .lp_normalize = { .p = onnx_int(node, "p", 2) } };

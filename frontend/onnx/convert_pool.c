@@ -18,6 +18,22 @@ static bool read_pool(struct onnx_node *node, union attrs *attrs)
     return onnx_ok(node);
 }
 
+/* Before opset 19, ONNX Runtime divides by the whole window where one window is longer than the
+ * padded input, as if there were padding behind; not with ceil_mode. */
+static void pad_overhang(struct onnx_node *node, struct pool_attrs *pool)
+{
+    const struct value *x = onnx_input(node, 0);
+    const int n = pool->pool_size.n;
+
+    for (int i = 0; i < n && i + 2 < x->type.rank; i++) {
+        const int64_t over = pool->pool_size.at[i] - x->type.dim[2 + i] - pool->padding.at[i] -
+                             pool->padding.at[n + i];
+
+        if (over > 0 && over < pool->strides.at[i])
+            pool->padding.at[n + i] += over;
+    }
+}
+
 bool convert_average_pool(struct onnx_node *node)
 {
     static const enum op ops[] = { OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D };
@@ -26,6 +42,8 @@ bool convert_average_pool(struct onnx_node *node)
     if (!read_pool(node, &attrs) || !onnx_check_kind(node, 0, TAKES_FLOAT))
         return false;
     attrs.pool.count_include_pad = onnx_int(node, "count_include_pad", 0) != 0;
+    if (node->opset < 19 && attrs.pool.count_include_pad && !attrs.pool.ceil_mode)
+        pad_overhang(node, &attrs.pool);
     return onnx_ok(node) && onnx_output(node, 0,
                                         onnx_build1(node, ops[attrs.pool.pool_size.n - 1], &attrs,
                                                     "", onnx_input(node, 0)));

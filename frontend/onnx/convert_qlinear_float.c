@@ -3,6 +3,7 @@
  *
  * QLinearAdd and QLinearMul have operators of their own. The others are the float operator between
  * qnn.dequantize and qnn.quantize, which is what ONNX Runtime's results are defined by. */
+#include "frontend/onnx/convert_product.h"
 #include "frontend/onnx/convert_qnn.h"
 
 /* a, a_scale, a_zero, b, b_scale, b_zero, out_scale, out_zero in ONNX Runtime; Relay has the
@@ -28,48 +29,32 @@ bool convert_qlinear_binary(struct onnx_node *node)
     return onnx_output(node, 0, onnx_build(node, (enum op)node->arg, NULL, "", 8, inputs));
 }
 
-/* Layouts with the channels last are for tensors that are neither in nor out. */
-static bool check_channels_first(struct onnx_node *node)
-{
-    if (onnx_int(node, "channels_last", 0) == 0)
-        return onnx_ok(node);
-    return onnx_unsupported(node, "attribute channels_last=1: relayc takes channels first");
-}
-
-/* Runs the converter of the float operator on these operands, as if they were the node's. */
+/* The result of the float operator on these operands. */
 static struct value *float_result(struct onnx_node *node, onnx_converter *converter, int arg,
                                   int64_t opset, int n_inputs, struct value **inputs)
 {
-    const char *name =
-        node->n_outputs && *node->output_names[0] ? node->output_names[0] : node->op_type;
-    const char *names[] = { arena_printf(&node->ctx->perm, "%s:float", name) };
-    struct value *result = NULL;
-    struct onnx_node inner = *node;
-
     for (int i = 0; i < n_inputs; i++)
         if (!inputs[i])
             return NULL;
-    inner.arg = arg;
-    inner.opset = opset;
-    inner.n_inputs = n_inputs;
-    inner.inputs = inputs;
-    inner.n_outputs = 1;
-    inner.output_names = names;
-    inner.outputs = &result;
-    return converter(&inner) ? result : NULL;
+    return onnx_inner(node, converter, arg, opset, n_inputs, inputs, "float");
 }
 
-/* x, x_scale, x_zero, y_scale, y_zero. */
+/* x, x_scale, x_zero, y_scale, y_zero. With channels_last, an attribute of pools, the float operator
+ * stands between transposes. */
 static bool between(struct onnx_node *node, onnx_converter *converter, int arg, int64_t opset)
 {
+    const bool last = onnx_int(node, "channels_last", 0) != 0;
     struct value *x, *y;
 
     if (!onnx_check_inputs(node, 2, 5) || !onnx_ok(node))
         return false;
     if (!onnx_input(node, 3))
         return diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin, "input 3 is missing");
-    x = dequantized(node, onnx_input(node, 0), 1, 2, "real");
+    x = dequantized(node, last ? channels_first(node, onnx_input(node, 0)) : onnx_input(node, 0), 1,
+                    2, "real");
     y = float_result(node, converter, arg, opset, 1, &x);
+    if (last)
+        y = channels_last(node, y, "float_last");
     return onnx_output(node, 0, quantized(node, y, 3, 4, onnx_input(node, 0)->type.dtype, ""));
 }
 
@@ -81,12 +66,12 @@ bool convert_qlinear_unary(struct onnx_node *node)
 
 bool convert_qlinear_average_pool(struct onnx_node *node)
 {
-    return check_channels_first(node) && between(node, convert_average_pool, 0, 13);
+    return between(node, convert_average_pool, 0, 13);
 }
 
 bool convert_qlinear_global_average_pool(struct onnx_node *node)
 {
-    return check_channels_first(node) && between(node, convert_global_pool, OP_GLOBAL_AVG_POOL, 13);
+    return between(node, convert_global_pool, OP_GLOBAL_AVG_POOL, 13);
 }
 
 /* Attribute opset says which Softmax it is: what its axis means. */

@@ -203,20 +203,21 @@ bool convert_dequantize_linear(struct onnx_node *node)
 /* --- DynamicQuantizeLinear -------------------------------------------------------------------- */
 
 /* The least or greatest number of x, or 0 if that is less or greater. */
-static struct value *extreme(struct onnx_node *node, bool greatest, const char *suffix)
+static struct value *extreme(struct onnx_node *node, struct value *x, bool greatest,
+                             const char *suffix)
 {
     const struct ints all = { .n = 0 };
-    struct value *x = onnx_input(node, 0), *zero = scalar_like(node, x, 0, "zero");
+    struct value *zero = scalar_like(node, x, 0, "zero");
 
     x = reduce_with(node, greatest ? OP_MAX : OP_MIN, x, &all, false, suffix);
     return apply2(node, greatest ? OP_MAXIMUM : OP_MINIMUM, suffix, x, zero);
 }
 
 /* (greatest - least) / 255; 1 for a tensor of zeros, as ONNX Runtime has it. */
-static struct value *dynamic_scale(struct onnx_node *node, struct value *least)
+static struct value *dynamic_scale(struct onnx_node *node, struct value *x, struct value *least)
 {
     struct value *range =
-        apply2(node, OP_SUBTRACT, "range", extreme(node, true, "greatest"), least);
+        apply2(node, OP_SUBTRACT, "range", extreme(node, x, true, "greatest"), least);
     struct value *inputs[3];
 
     inputs[2] = apply2(node, OP_DIVIDE, "step", range, scalar_like(node, range, 255, "levels"));
@@ -235,17 +236,27 @@ static struct value *dynamic_zero(struct onnx_node *node, struct value *least, s
     return cast_to(node, apply1(node, OP_ROUND, "whole_zero", zero), DTYPE_U8, "zero_point");
 }
 
+bool quantize_at_run_time(struct onnx_node *node, struct value *x, const char *suffix,
+                          struct value *out[3])
+{
+    struct value *least;
+
+    x = cast_to(node, x, DTYPE_F32, "x");
+    least = extreme(node, x, false, "least");
+    out[1] = least ? dynamic_scale(node, x, least) : NULL;
+    out[2] = out[1] ? dynamic_zero(node, least, out[1]) : NULL;
+    out[0] = quantized_along(node, x, out[1], out[2], 0, true, suffix);
+    return out[0] != NULL;
+}
+
 bool convert_dynamic_quantize_linear(struct onnx_node *node)
 {
-    struct value *x = onnx_input(node, 0), *least, *scale, *zero;
+    struct value *codes[3] = { NULL };
 
-    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !quantize_at_run_time(node, onnx_input(node, 0), "", codes))
         return false;
-    x = cast_to(node, x, DTYPE_F32, "x");
-    least = extreme(node, false, "least");
-    scale = least ? dynamic_scale(node, least) : NULL;
-    zero = scale ? dynamic_zero(node, least, scale) : NULL;
-    return onnx_output(node, 0, quantized_along(node, x, scale, zero, 0, true, "")) &&
-           (node->n_outputs < 2 || onnx_output(node, 1, scale)) &&
-           (node->n_outputs < 3 || onnx_output(node, 2, zero));
+    return onnx_output(node, 0, codes[0]) &&
+           (node->n_outputs < 2 || onnx_output(node, 1, codes[1])) &&
+           (node->n_outputs < 3 || onnx_output(node, 2, codes[2]));
 }

@@ -26,6 +26,10 @@ struct value *product_of_scales(struct onnx_node *node, int a, int b, double fac
 struct value *requantized(struct onnx_node *node, struct value *x, struct value *in_scale,
                           int64_t axis, int scale, int zero, const char *suffix);
 
+/* DynamicQuantizeLinear: codes (u8), scale and zero point of x. False after an error. */
+bool quantize_at_run_time(struct onnx_node *node, struct value *x, const char *suffix,
+                          struct value *out[3]);
+
 /* --- convert_qnn_blocks.c ---------------------------------------------------------------------
  * True if QuantizeLinear or DequantizeLinear has block scales; and their conversions. x is input 0
  * in f32, dtype the result's. */

@@ -7,6 +7,8 @@
 
 struct rotary {
     struct onnx_node *node;
+    struct value *places; /* rows of the tables; NULL = tables have a row for each position */
+    int cosines, sines;   /* inputs with the tables */
     int64_t turned;   /* numbers of a head */
     bool interleaved; /* pairs are neighbours */
     bool flat;        /* x is [batch, sequence, heads * size] */
@@ -34,7 +36,7 @@ static struct value *factors(struct rotary *r, int input, const char *suffix)
 {
     static const union attrs rows = { .axis = { .axis = 0 } };
     struct onnx_node *node = r->node;
-    struct value *cache = onnx_input(node, input), *places = onnx_input(node, 3);
+    struct value *cache = onnx_input(node, input), *places = r->places;
     struct ints shape = { .n = 4 };
 
     if (!onnx_check_rank(node, input, places ? 2 : 3, places ? 2 : 3))
@@ -78,8 +80,8 @@ static struct value *turn(struct rotary *r, struct value *x)
 {
     struct onnx_node *node = r->node;
     const int64_t half = r->turned / 2, size = x->type.dim[3];
-    struct value *cosine = factors(r, 1, "cos"), *sine = factors(r, 2, "sin"), *real, *imaginary,
-                 *y, *x1, *x2;
+    struct value *cosine = factors(r, r->cosines, "cos"), *sine = factors(r, r->sines, "sin"),
+                 *real, *imaginary, *y, *x1, *x2;
 
     if (!cosine || !sine)
         return NULL;
@@ -97,20 +99,59 @@ static struct value *turn(struct rotary *r, struct value *x)
                        "whole");
 }
 
+/* com.microsoft's positions: those of all, or the first one of each row. */
+static struct value *given_places(struct onnx_node *node, struct value *x)
+{
+    struct value *places = onnx_input(node, 1);
+    const int64_t length = x->type.dim[x->type.rank == 3 ? 1 : 2];
+    const struct ints all = { 2, { x->type.dim[0], length } };
+    const union attrs attrs = { .shape = { .shape = all } };
+    int64_t *steps;
+
+    if (!onnx_check_rank(node, 1, 1, 2) || places->type.rank == 2)
+        return places->type.rank == 2 ? places : NULL;
+    if (places->type.dim[0] != 1) {
+        onnx_unsupported(node, "input 1 has shape %s, wanted one number, or one for each position",
+                         shape_text(&node->ctx->perm, &places->type));
+        return NULL;
+    }
+    if (!onnx_granted(node, DTYPE_I64, (double)length))
+        return NULL;
+    steps = arena_array(&node->ctx->scratch, int64_t, length);
+    for (int64_t i = 0; i < length; i++)
+        steps[i] = i;
+    places = apply2(node, OP_ADD, "places", cast_to(node, places, DTYPE_I64, "first"),
+                    onnx_from_ints(node, steps, length, "steps"));
+    return places ? onnx_build1(node, OP_BROADCAST_TO, &attrs, "places", places) : NULL;
+}
+
+/* Of ai.onnx: x, cosines, sines, positions. Of com.microsoft (arg 1): x, positions, cosines, sines. */
 bool convert_rotary_embedding(struct onnx_node *node)
 {
-    struct rotary r = { .node = node, .interleaved = onnx_int(node, "interleaved", 0) != 0 };
+    struct rotary r = { .node = node,
+                        .cosines = node->arg ? 2 : 1,
+                        .sines = node->arg ? 3 : 2,
+                        .interleaved = onnx_int(node, "interleaved", 0) != 0 };
     struct value *x = onnx_input(node, 0), *y = x;
     struct ints shape, heads;
     int64_t n_heads = onnx_int(node, "num_heads", 0);
 
-    if (!onnx_check_inputs(node, 3, 4) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
-        !onnx_check_rank(node, 0, 3, 4) || !onnx_check_kind(node, 3, TAKES_INTEGER) ||
-        !onnx_check_rank(node, 3, 2, 2) || !onnx_ok(node))
+    if (!onnx_check_inputs(node, node->arg ? 4 : 3, 4) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
+        !onnx_check_rank(node, 0, 3, 4) ||
+        !onnx_check_kind(node, node->arg ? 1 : 3, TAKES_INTEGER) ||
+        (!node->arg && !onnx_check_rank(node, 3, 2, 2)) || !onnx_ok(node))
+        return false;
+    if (node->arg && (onnx_real(node, "scale", 1) != 1 || onnx_int(node, "is_packed_batching", 0)))
+        return onnx_unsupported(node, "attributes scale and is_packed_batching are not supported");
+    r.places = node->arg ? given_places(node, x) : onnx_input(node, 3);
+    if (node->arg && !r.places)
         return false;
     shape = ints_of_shape(&x->type);
     r.flat = x->type.rank == 3;
     if (r.flat) {
+        if (node->arg && !n_heads && onnx_input(node, 2)->type.rank == 2 &&
+            onnx_input(node, 2)->type.dim[1] > 0) /* a table has half as many numbers as a head */
+            n_heads = shape.at[2] / (2 * onnx_input(node, 2)->type.dim[1]);
         if (n_heads < 1 || shape.at[2] % n_heads != 0)
             return bad_attribute(node, "attribute num_heads is %lld, wanted a divisor of %lld",
                                  (long long)n_heads, (long long)shape.at[2]);

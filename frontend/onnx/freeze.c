@@ -73,7 +73,7 @@ void import_help_freeze(struct import *im, const struct value *value)
     const struct value *input = deciding_input(value);
     const char *quote = input && !import_is_plain(input->name) ? "'" : "";
 
-    if (input)
+    if (input && !import_is_sequence(input))
         diag_help(im->ctx, "--freeze %s%s=NUMBER%s%s, if this input is constant", quote,
                   str_safe(&im->ctx->perm, input->name, 120),
                   type_elements(&input->type) == 1 ? "" : ",NUMBER,...", quote);

@@ -64,6 +64,7 @@ static void import_initializer(struct import *im, struct scope *scope,
                                const Onnx__TensorProto *proto)
 {
     struct tensor tensor;
+    struct value *strings;
 
     if (map_get(&scope->names, proto->name)) {
         diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "two initialisers are called \"%s\"",
@@ -71,6 +72,12 @@ static void import_initializer(struct import *im, struct scope *scope,
         return;
     }
     scope_bind(im, scope, proto->name, &im->failed);
+    if (proto->data_type == ONNX_STRING) {
+        strings = import_strings(im, proto);
+        if (strings)
+            scope_bind(im, scope, proto->name, strings);
+        return;
+    }
     if (tensor_decode(&im->reader, NULL, proto, &tensor))
         scope_bind(im, scope, proto->name,
                    constant_new(im->module->main, proto->name, &tensor.type, tensor.data));
@@ -113,6 +120,15 @@ static const struct row *find_row(struct import *im, const Onnx__NodeProto *prot
         diag_error(im->ctx, DIAG_UNSUPPORTED_OP, origin, "operator %s%s%s is not supported",
                    str_safe(&im->ctx->perm, domain, 60), *domain ? "." : "",
                    str_safe(&im->ctx->perm, proto->op_type, 60));
+    if (strcmp(domain, "com.microsoft.nchwc") == 0)
+        diag_help(im->ctx,
+                  "ONNX Runtime wrote this file for its own layout on one CPU: compile the "
+                  "model it was made of, or save it with ORT_ENABLE_EXTENDED");
+    else
+        diag_help(im->ctx,
+                  "docs/guide/operators.md says what to do about it; 'relayc inspect "
+                  "--operators' lists those that are supported, 'compile --custom-op' calls "
+                  "a C function of yours");
     return NULL;
 }
 
@@ -169,6 +185,7 @@ static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProt
                               .n_outputs = (int)proto->n_output,
                               .proto = proto };
     const int n_errors = im->ctx->diags.n_errors;
+    bool reads_strings, done = false;
 
     node.inputs = arena_array(&im->arena, struct value *, proto->n_input);
     node.outputs = arena_array(&im->arena, struct value *, proto->n_output);
@@ -178,8 +195,16 @@ static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProt
     while (node.n_inputs && !node.inputs[node.n_inputs - 1])
         node.n_inputs--;
     im->question_failed = false;
-    if (row->convert(&node) && onnx_ok(&node))
+    if (!import_take_sequences(&node, &done))
+        return false;
+    reads_strings = import_reads_strings(im, &node);
+    if (reads_strings && !import_take_strings(&node, &done))
+        return false;
+    if ((done || row->convert(&node)) && onnx_ok(&node)) {
+        if (reads_strings)
+            import_pass_strings(&node);
         return bind_outputs(im, scope, &node);
+    }
     if (im->ctx->diags.n_errors == 0)
         diag_error(im->ctx, DIAG_INTERNAL, origin,
                    "the conversion of %s failed without a diagnostic", row->name);
@@ -201,14 +226,28 @@ bool import_within_limits(struct import *im, const struct origin *origin)
     return !im->is_over;
 }
 
+/* Exporters forget to declare the domains of contributed operators, of which there is one
+ * version. */
+static int64_t opset_of(const struct scope *scope, const Onnx__NodeProto *proto)
+{
+    const int64_t declared = scope_opset(scope, domain_canonical(proto->domain));
+
+    return declared < 0 ? 1 : declared;
+}
+
+bool import_is_known(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto,
+                     const struct origin *origin)
+{
+    return import_custom(im, proto) || import_is_special(im, proto) ||
+           find_row(im, proto, origin, domain_canonical(proto->domain), opset_of(scope, proto));
+}
+
 static void import_node(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                         const struct origin *origin)
 {
     const char *domain = domain_canonical(proto->domain);
-    const int64_t declared = scope_opset(scope, domain);
-    /* Exporters forget to declare the domains of contributed operators, of which there is one
-     * version. */
-    const int64_t opset = declared < 0 ? 1 : declared;
+    const int64_t opset = opset_of(scope, proto);
+    struct custom_op *custom;
     const struct row *row;
     bool done;
 
@@ -220,6 +259,11 @@ static void import_node(struct import *im, struct scope *scope, const Onnx__Node
         return;
     if (!attributes_check(im->ctx, origin, proto))
         return;
+    custom = import_custom(im, proto);
+    if (custom) {
+        (void)import_custom_node(im, scope, custom, proto, origin);
+        return;
+    }
     import_special(im, scope, proto, origin, &done);
     if (done)
         return;
@@ -272,9 +316,12 @@ void import_nodes(struct import *im, struct scope *scope, size_t n, Onnx__NodePr
         announce_outputs(im, scope, nodes[i], origins[i]);
     for (size_t i = 0; i < n && import_goes_on(im); i++) {
         const size_t k = order[i];
+        const int n_errors = im->ctx->diags.n_errors;
 
         scope->node_index = origins[k]->index;
         import_node(im, scope, resolve_attributes(im, scope, nodes[k]), origins[k]);
+        if (im->refused && !scope->parent && !scope->call)
+            preflight_node(im, scope, nodes[k], k, origins[k], n_errors);
     }
     scope->node_index = outer_index;
 }

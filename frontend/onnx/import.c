@@ -7,6 +7,16 @@
 
 /* --- files that are something else ------------------------------------------------------------ */
 
+/* The first field of a ModelProto, whichever it is; writers put ir_version, 8, first. */
+static bool begins_as_model(const uint8_t *bytes, size_t n)
+{
+    static const uint8_t tags[] = {
+        0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42, 0x72, 0xa2, 0xca
+    };
+
+    return n > 0 && memchr(tags, bytes[0], sizeof tags);
+}
+
 /* People hand over what their framework saved. */
 static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
 {
@@ -14,7 +24,6 @@ static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
         size_t offset;
         const char *magic, *help;
     } formats[] = {
-        { 4, "TFL3", "this is a TensorFlow Lite model; tf2onnx converts it" },
         { 0, "PK\3\4",
           "this is a zip archive, as PyTorch saves models; torch.onnx.export makes ONNX" },
         { 0, "\x89HDF", "this is an HDF5 file, as Keras saves models; tf2onnx converts it" },
@@ -29,9 +38,14 @@ static void explain_format(struct ctx *ctx, const uint8_t *bytes, size_t n)
         const size_t length = strlen(formats[i].magic);
 
         if (n >= formats[i].offset + length &&
-            memcmp(bytes + formats[i].offset, formats[i].magic, length) == 0)
+            memcmp(bytes + formats[i].offset, formats[i].magic, length) == 0) {
             diag_help(ctx, "%s", formats[i].help);
+            return;
+        }
     }
+    if (n && !begins_as_model(bytes, n))
+        diag_help(ctx, "is this an ONNX file? It does not begin as one; 'relayc help models' says "
+                       "which files are read");
 }
 
 /* --- the model -------------------------------------------------------------------------------- */
@@ -72,25 +86,30 @@ bool import_goes_on(const struct import *im)
     return im->ctx->diags.n_errors < IMPORT_MAX_ERRORS;
 }
 
-static void import_graph(struct import *im)
+void import_graph(struct import *im, const Onnx__GraphProto *graph)
 {
-    const Onnx__GraphProto *graph = im->model->graph;
     struct scope scope = { .n_opsets = im->model->n_opset_import,
                            .opsets = im->model->opset_import,
                            .node_index = -1 };
 
+    if (im->options->obstacles)
+        preflight_begin(im, graph);
     import_functions(im);
     import_initializers(im, &scope, graph);
     import_inputs(im, &scope, graph);
     import_nodes(im, &scope, graph->n_node, graph->node);
     if (!import_within_limits(im, NULL)) /* what the last node became */
         return;
+    (void)import_custom_used(im);
     import_outputs(im, &scope, graph);
+    if (im->refused)
+        preflight_parts(im, &scope, graph);
 }
 
 static bool import_model(struct import *im, const uint8_t *bytes, size_t n)
 {
     const ProtobufCMessageDescriptor *type = &onnx__model_proto__descriptor;
+    const Onnx__GraphProto *part;
     struct wire_image image;
 
     im->reader.image = &image;
@@ -106,9 +125,10 @@ static bool import_model(struct import *im, const uint8_t *bytes, size_t n)
     im->module->producer =
         arena_printf(&im->module->arena, "%s%s%s", im->model->producer_name,
                      *im->model->producer_version ? " " : "", im->model->producer_version);
-    im->module->n_onnx_nodes = (int)im->model->graph->n_node;
-    if (check_opset(im))
-        import_graph(im);
+    part = check_opset(im) ? import_part(im, im->model->graph) : NULL;
+    im->module->n_onnx_nodes = (int)(part ? part : im->model->graph)->n_node;
+    if (part)
+        import_graph(im, part);
     return true;
 }
 
@@ -136,10 +156,11 @@ static struct module *import_mapped(struct ctx *ctx, const uint8_t *bytes, size_
     ctx->limits.model_bytes = (int64_t)n;
     ctx->limits.work = 0;
     im.computed.arena = &im.arena;
+    im.part_types.arena = &im.arena;
     im.reader.external_files.arena = &im.arena;
     ok = import_model(&im, bytes, n);
     arena_release(&im.arena);
-    if (ok && ctx->diags.n_errors == n_errors)
+    if (ok && ctx->diags.n_errors - im.n_open == n_errors)
         return module;
     module_free(module);
     return NULL;
@@ -162,13 +183,17 @@ struct module *onnx_import_mapping(struct ctx *ctx, const struct mapping *file, 
     return import_mapped(ctx, file->data, file->size, *file, external ? external : dir, options);
 }
 
+struct module *onnx_import_mapped(struct ctx *ctx, const struct mapping *file, const char *path,
+                                  const struct import_options *options)
+{
+    return onnx_import_mapping(ctx, file, folder_of(ctx, path), options);
+}
+
 struct module *onnx_import(struct ctx *ctx, const char *path, const struct import_options *options)
 {
     struct mapping mapping;
 
-    if (!file_map(ctx, path, &mapping))
-        return NULL;
-    return onnx_import_mapping(ctx, &mapping, folder_of(ctx, path), options);
+    return file_map(ctx, path, &mapping) ? onnx_import_mapped(ctx, &mapping, path, options) : NULL;
 }
 
 struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n, const char *dir,

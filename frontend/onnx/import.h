@@ -18,12 +18,47 @@ struct frozen_input {
     const double *numbers;
 };
 
+/* What stands in the way of a model (relayc inspect --preflight). With it an import goes on behind
+ * what it refuses, as far as the file declares types: one run finds all. */
+struct import_obstacles {
+    int64_t open_length; /* in: length to assume for open dims that do not count examples */
+    /* Out, in ctx->perm. */
+    int n_nodes, n_refused; /* of the main graph */
+    int n_open;             /* inputs with open dims; each is an error too */
+    const char *interface;  /* inputs and outputs as the file declares them, a line each */
+    /* Values of the options for parts without refused nodes, and nodes in them; NULL = none. */
+    const char *cut, *extract;
+    int n_cut, n_extract;
+};
+
+/* An operator that a C function of the user computes. */
+struct custom_op {
+    const char *given;       /* "my::Op=op.h:my_op", for messages */
+    const char *domain, *op; /* "" is "ai.onnx" */
+    const char *header;      /* what is included */
+    const char *function;
+    int n_shapes;              /* of results; those of further ones are in the model */
+    const char *const *shapes; /* "0.0,0.1*2=f32": I.D is dim D of input I */
+    int n_uses;                /* set by the import */
+};
+
 struct import_options {
     int n_shapes;
     const struct shape_binding *shapes;
     int n_frozen;
     const struct frozen_input *frozen;
     const char *external_data_dir; /* NULL = the model's folder */
+
+    /* A part of the graph (--cut, --extract): names of tensors, or of nodes for their outputs. */
+    int n_to; /* outputs of the part; 0: the graph's */
+    const char *const *to;
+    int n_from; /* tensors that become inputs of it */
+    const char *const *from;
+
+    int n_custom; /* operators that are C functions of the user */
+    struct custom_op *custom;
+
+    struct import_obstacles *obstacles; /* NULL: the import refuses as soon as it can */
 };
 
 /* Imports the model: opset 7 to 28, domains "" / "ai.onnx" and those in convert.def. Payloads stay
@@ -40,6 +75,10 @@ struct module *onnx_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n
  * data is in `dir` unless the options name a folder. */
 struct module *onnx_import_mapping(struct ctx *ctx, const struct mapping *file, const char *dir,
                                    const struct import_options *options);
+
+/* The same of the file that was mapped from `path`: external data is beside it. */
+struct module *onnx_import_mapped(struct ctx *ctx, const struct mapping *file, const char *path,
+                                  const struct import_options *options);
 
 struct onnx_operator {
     const char *domain, *name;   /* domain "" is "ai.onnx" */

@@ -1,6 +1,7 @@
 /* importer.h - the importer's state, shared by its files: import.c (the model), inputs.c
- * (parameters and their shapes), freeze.c (inputs that are constants), graph.c (names,
- * initialisers, nodes), sort.c (order), control.c and loops.c (nodes that are not operators),
+ * (parameters and their shapes), freeze.c (inputs that are constants), extract.c (a part of the
+ * graph), graph.c (names, initialisers, nodes), sort.c (order), control.c, loops.c, scan.c and
+ * sequences.c (nodes that are not operators), custom.c (the user's functions),
  * attribute.c and question.c (implementation of convert.h). Not for converters. */
 #ifndef FRONTEND_ONNX_IMPORTER_H
 #define FRONTEND_ONNX_IMPORTER_H
@@ -11,6 +12,7 @@
 #include "frontend/onnx/tensor.h"
 
 enum {
+    ONNX_STRING = 8, /* the element type, of which tensor.h decodes nothing */
     IMPORT_FIRST_OPSET = 7,
     IMPORT_LAST_OPSET = 28,
     IMPORT_MAX_ATTRIBUTES = 256, /* per node */
@@ -45,9 +47,14 @@ struct import {
     const Onnx__ModelProto *model;
     const struct import_options *options; /* never NULL */
     struct map functions;                 /* model-defined: function_key -> Onnx__FunctionProto */
+    struct map part_types;                /* of inputs that --extract makes: name -> struct type */
     struct map computed;  /* value name -> struct computed: cache of onnx_constant */
+    struct map strings;   /* value name -> struct strings (strings.c) */
     struct value failed;  /* marks names whose definition failed */
     struct value absent;  /* marks optional function inputs that a call omits */
+    struct map declared;  /* with import_obstacles: tensor -> Onnx__ValueInfoProto */
+    bool *refused;        /* [n_node of the main graph], likewise; else NULL */
+    int n_open;           /* errors about open dims, for which a length is assumed */
     bool is_over;         /* a limit was reported: no further conversion */
     bool question_failed; /* a convert.h function failed in the current converter */
     int depth;
@@ -56,6 +63,9 @@ struct import {
 
 /* False once IMPORT_MAX_ERRORS errors are recorded. */
 bool import_goes_on(const struct import *im);
+
+/* Converts the main graph. */
+void import_graph(struct import *im, const Onnx__GraphProto *graph);
 
 /* --- graph.c ---------------------------------------------------------------------------------- */
 
@@ -78,6 +88,10 @@ bool import_within_limits(struct import *im, const struct origin *origin);
 bool import_operands(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto,
                      const struct origin *origin, struct value **inputs);
 
+/* True if there is a converter for the node, or it is none of an operator; else an error. */
+bool import_is_known(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto,
+                     const struct origin *origin);
+
 /* Canonical domain: "" for "ai.onnx". */
 const char *domain_canonical(const char *domain);
 
@@ -89,11 +103,56 @@ int64_t scope_opset(const struct scope *scope, const char *domain);
 /* Makes parameters from graph inputs without initialiser, with all dims bound. */
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
+/* Type of a declared value; with import_obstacles, open dims get a length and an error. */
+bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type);
+
 /* True if the name needs no quotes in a shell. */
 bool import_is_plain(const char *name);
 
 /* Names the results; a mismatch with the declared type is a warning. */
 void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
+
+/* --- extract.c -------------------------------------------------------------------------------- */
+
+/* The part of the main graph that the options ask for, in im->arena: inputs, nodes and initialisers
+ * that its outputs need. The graph itself if they ask for none; NULL after an error. */
+const Onnx__GraphProto *import_part(struct import *im, const Onnx__GraphProto *graph);
+
+/* Number of nodes that the tensors `to` need, down to `from`. */
+int import_part_size(struct import *im, const Onnx__GraphProto *graph, const struct map *from,
+                     const struct map *to);
+
+/* Calls visit for each name that the node and its branches read. */
+void import_visit_reads(const Onnx__NodeProto *node, void (*visit)(void *user, const char *name),
+                        void *user);
+
+/* --- preflight.c ------------------------------------------------------------------------------ */
+
+/* With import_obstacles, before all else. */
+void preflight_begin(struct import *im, const Onnx__GraphProto *graph);
+
+/* With import_obstacles, after node k of the main graph was converted: notes whether it was refused
+ * (errors since n_errors), and binds results that it lacks to parameters of the declared types. */
+void preflight_node(struct import *im, struct scope *scope, const Onnx__NodeProto *proto, size_t k,
+                    const struct origin *origin, int n_errors);
+
+/* After all nodes: describes the interface, and finds the parts without refused nodes. */
+void preflight_parts(struct import *im, const struct scope *scope, const Onnx__GraphProto *graph);
+
+/* --- strings.c --------------------------------------------------------------------------------
+ * The numbers of an initialiser's strings, 0 to n - 1; NULL after an error. */
+struct value *import_strings(struct import *im, const Onnx__TensorProto *proto);
+
+/* Whether an input is strings. If so: false, with an error, if the node does not take them; *done:
+ * the outputs are set. import_pass_strings makes outputs strings whose input 0 is. */
+bool import_reads_strings(const struct import *im, const struct onnx_node *node);
+bool import_take_strings(struct onnx_node *node, bool *done);
+void import_pass_strings(struct onnx_node *node);
+
+bool import_is_strings(const struct import *im, const struct value *value);
+
+/* Keeps the strings of a result for NAME.h, if it has any. */
+void import_name_classes(struct import *im, const struct value *value, const char *output);
 
 /* --- freeze.c --------------------------------------------------------------------------------- */
 
@@ -121,14 +180,28 @@ const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
 bool import_special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                     const struct origin *origin, bool *done);
 
+/* True if import_special takes the node. */
+bool import_is_special(struct import *im, const Onnx__NodeProto *proto);
+
 /* Increments im->depth (the caller decrements it); false, with an error, if it is too deep. */
 bool import_go_deeper(struct import *im, const struct origin *origin);
 
-/* Unrolls Loop and Scan with trip counts known at compile time (loops.c). */
-bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                 const struct origin *origin);
-bool import_scan(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
-                 const struct origin *origin);
+/* --- sequences.c ------------------------------------------------------------------------------ */
+
+/* True if the value is a sequence or an absent optional, which exist during the import only. */
+bool import_is_sequence(const struct value *value);
+
+/* False, with an error, if the node reads a sequence that it does not take; *done: the outputs are
+ * set. */
+bool import_take_sequences(struct onnx_node *node, bool *done);
+
+#define SPECIAL(name, function)                                                                    \
+    bool function(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,            \
+                  const struct origin *origin);
+#include "frontend/onnx/special.def"
+#undef SPECIAL
+
+/* --- control.c -------------------------------------------------------------------------------- */
 
 /* Fills im->functions; reports duplicates. */
 void import_functions(struct import *im);
@@ -136,6 +209,18 @@ void import_functions(struct import *im);
 /* The node with references to function attributes replaced by the call's values. */
 const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope *scope,
                                           const Onnx__NodeProto *proto);
+
+/* --- custom.c --------------------------------------------------------------------------------- */
+
+/* What the user has said of the node's operator; NULL = nothing. */
+struct custom_op *import_custom(const struct import *im, const Onnx__NodeProto *proto);
+
+/* Makes the node that calls the user's function, and binds its outputs. */
+bool import_custom_node(struct import *im, struct scope *scope, struct custom_op *custom,
+                        const Onnx__NodeProto *proto, const struct origin *origin);
+
+/* An error for each that the model does not have. */
+bool import_custom_used(const struct import *im);
 
 /* --- attribute.c, question.c ------------------------------------------------------------------ */
 

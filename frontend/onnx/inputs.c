@@ -97,7 +97,7 @@ static bool bind_whole_shape(struct import *im, const struct shape_binding *bind
 static bool bind_each_dim(struct import *im, const char *name, const Onnx__TensorShapeProto *shape,
                           struct type *type)
 {
-    bool bound = shape != NULL;
+    bool bound = shape != NULL, any_open = false;
 
     for (size_t i = 0; shape && i < shape->n_dim; i++) {
         const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
@@ -110,24 +110,45 @@ static bool bind_each_dim(struct import *im, const char *name, const Onnx__Tenso
             type->dim[i] = dim->dim_value;
         else if (binding)
             type->dim[i] = binding->dim[0];
-        else
+        else if (im->options->obstacles) {
+            type->dim[i] = is_batch(dim, i) ? 1 : im->options->obstacles->open_length;
+            any_open = true;
+        } else
             bound = false;
     }
-    if (bound) {
+    if (bound && !any_open) {
         type->rank = (int)shape->n_dim;
         return true;
     }
+    if (any_open) {
+        type->rank = (int)shape->n_dim;
+        im->n_open++;
+    }
     diag_error(im->ctx, DIAG_UNBOUND_DIM, NULL, "input \"%s\" has no fixed shape", safe(im, name));
     suggest_shape(im, name, shape);
-    return false;
+    return any_open;
 }
 
-static bool input_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type)
+bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type)
 {
     const Onnx__TypeProto__Tensor *tensor = info->type ? info->type->tensor_type : NULL;
     const struct shape_binding *binding = find_binding(im->options, info->name);
+    const struct type *of_part = map_get(&im->part_types, info->name);
 
     *type = (struct type){ .dtype = DTYPE_NONE };
+    if (of_part) { /* --extract: as the nodes in front of it have it, unless --shape says another */
+        *type = *of_part;
+        return !binding || bind_whole_shape(im, binding, NULL, type);
+    }
+    if (!info->type && im->options->n_from) {
+        diag_error(im->ctx, DIAG_UNSUPPORTED_FORM, NULL,
+                   "the element type and shape of \"%s\" are unknown: the model does not declare "
+                   "them, and "
+                   "the nodes in front of it are not supported",
+                   safe(im, info->name));
+        diag_help(im->ctx, "onnx.shape_inference.infer_shapes adds them to the file");
+        return false;
+    }
     if (!tensor)
         return diag_error(im->ctx, info->type ? DIAG_UNSUPPORTED_TYPE : DIAG_ONNX_GRAPH, NULL,
                           "input \"%s\" is not declared as a tensor", safe(im, info->name));
@@ -216,6 +237,47 @@ static void check_frozen(struct import *im, const Onnx__GraphProto *graph)
     }
 }
 
+static bool is_declared_type(const Onnx__TypeProto__Tensor *declared, const struct value *value)
+{
+    return !declared->elem_type || dtype_from_onnx(declared->elem_type) == value->type.dtype;
+}
+
+static bool is_declared_shape(const Onnx__TypeProto__Tensor *declared, const struct value *value)
+{
+    const Onnx__TensorShapeProto *shape = declared->shape;
+    bool agrees = !shape || shape->n_dim == (size_t)value->type.rank;
+
+    for (size_t i = 0; agrees && shape && i < shape->n_dim; i++)
+        agrees = !shape->dim[i]->has_dim_value || shape->dim[i]->dim_value < 0 ||
+                 shape->dim[i]->dim_value == value->type.dim[i];
+    return agrees;
+}
+
+/* An input's default is of the type and shape that the input declares. */
+static void check_default(struct import *im, const Onnx__ValueInfoProto *info,
+                          const struct value *value)
+{
+    const Onnx__TypeProto__Tensor *declared = info->type ? info->type->tensor_type : NULL;
+
+    if (!declared || value == &im->failed || import_is_strings(im, value))
+        return;
+    if (!is_declared_type(declared, value))
+        diag_error(im->ctx, DIAG_TYPE, NULL,
+                   "the initialiser \"%s\" is %s, the input of its name declares another type",
+                   safe(im, info->name), dtype_name(value->type.dtype));
+    else if (!is_declared_shape(declared, value))
+        diag_error(im->ctx, DIAG_SHAPE, NULL,
+                   "the initialiser \"%s\" has the shape %s, the input of its name declares "
+                   "another",
+                   safe(im, info->name), shape_text(&im->ctx->perm, &value->type));
+    else
+        return;
+    diag_help(im->ctx,
+              "the file contradicts itself: export it again, or take \"%s\" out of the "
+              "graph's inputs",
+              safe(im, info->name));
+}
+
 static void bind_input(struct import *im, struct scope *scope, const char *name,
                        const struct type *type)
 {
@@ -242,12 +304,14 @@ void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProt
         }
         map_set(&seen, info->name, info);
         /* An initialiser that is listed as an input is a default for it: we take it as given. */
-        if (map_get(&scope->names, info->name))
+        if (map_get(&scope->names, info->name)) {
+            check_default(im, info, map_get(&scope->names, info->name));
             continue;
+        }
         if (!limit_check(im->ctx, LIMIT_INTERFACE, NULL, im->module->main->n_params + 1))
             return;
         scope_bind(im, scope, info->name, &im->failed);
-        if (input_type(im, info, &type))
+        if (import_declared_type(im, info, &type))
             bind_input(im, scope, info->name, &type);
     }
     check_bindings(im, scope, graph);
@@ -262,18 +326,18 @@ static void compare_declared(struct import *im, const Onnx__ValueInfoProto *info
                              const struct value *value)
 {
     const Onnx__TypeProto__Tensor *declared = info->type ? info->type->tensor_type : NULL;
-    const Onnx__TensorShapeProto *shape = declared ? declared->shape : NULL;
-    bool agrees = !shape || shape->n_dim == (size_t)value->type.rank;
 
+    if (!declared && info->type) /* of ZipMap */
+        diag_warn(im->ctx, DIAG_TYPE, NULL,
+                  "output \"%s\" is an array of shape %s, the model declares no tensor",
+                  safe(im, info->name), shape_text(&im->ctx->perm, &value->type));
     if (!declared)
         return;
-    if (declared->elem_type && dtype_from_onnx(declared->elem_type) != value->type.dtype)
+    if (!(declared->elem_type == ONNX_STRING && import_is_strings(im, value)) &&
+        !is_declared_type(declared, value))
         diag_warn(im->ctx, DIAG_TYPE, NULL, "output \"%s\" is %s, the model declares another type",
                   safe(im, info->name), dtype_name(value->type.dtype));
-    for (size_t i = 0; agrees && shape && i < shape->n_dim; i++)
-        agrees = !shape->dim[i]->has_dim_value || shape->dim[i]->dim_value < 0 ||
-                 shape->dim[i]->dim_value == value->type.dim[i];
-    if (!agrees)
+    if (!is_declared_shape(declared, value))
         diag_warn(im->ctx, DIAG_SHAPE, NULL,
                   "output \"%s\" has the shape %s, the model declares another",
                   safe(im, info->name), shape_text(&im->ctx->perm, &value->type));
@@ -297,9 +361,14 @@ void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphPro
         else if (!value)
             diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "nothing defines the output \"%s\"",
                        safe(im, info->name));
+        else if (import_is_sequence(value))
+            diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, NULL,
+                       "the output \"%s\" is a sequence: its elements must be outputs",
+                       safe(im, info->name));
         else if (value != &im->failed) {
             compare_declared(im, info, value);
             result_add(im->module->main, value, info->name);
+            import_name_classes(im, value, info->name);
         }
         map_set(&seen, info->name, graph->output[i]);
     }

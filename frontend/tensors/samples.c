@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/str.h"
 #include "frontend/tensors/formats.h"
+#include "relay_ir/state.h"
 
 enum file_kind { KIND_OTHER, KIND_IMAGE, KIND_ARRAY };
 
@@ -22,10 +23,14 @@ struct sample_file {
 struct samples {
     struct arena arena;
     const struct function *fn;
+    int n_inputs,
+        input; /* parameters that are no state, which begins again with each sample; the first */
     struct preprocessing how;
     const char *path;
     bool images;
     int64_t n;
+    const int64_t *kept; /* [n_kept] the numbers of those that are left; NULL = all n */
+    int64_t n_kept;
     int n_files; /* a folder's; 0 = one file of stacked arrays, open: */
     struct sample_file *files;
     struct tensor *stacked; /* one per parameter */
@@ -176,7 +181,7 @@ static int64_t count_array(struct ctx *ctx, const struct samples *s, const char 
     int64_t n = 0;
 
     if (map_array(ctx, path, &bulk, &mapping, &tensor)) {
-        n = check_array(ctx, path, s->fn->params[0], &tensor.type);
+        n = check_array(ctx, path, s->fn->params[s->input], &tensor.type);
         file_unmap(&mapping);
     }
     bulk_release(&bulk);
@@ -207,9 +212,9 @@ static bool open_folder(struct ctx *ctx, struct samples *s, const char *path)
 {
     if (!list_folder(ctx, s, path))
         return false;
-    if (s->fn->n_params != 1) {
+    if (s->n_inputs != 1) {
         diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
-                   "a folder is data for one input, the model has %d", s->fn->n_params);
+                   "a folder is data for one input, the model has %d", s->n_inputs);
         diag_help(ctx, "give a .npz with a member for each input");
         return false;
     }
@@ -244,7 +249,9 @@ static bool open_npz(struct ctx *ctx, struct samples *s, const char *path)
     bool ok = tensor_file_read(ctx, path, &s->bulk, &all);
 
     for (int i = 0; i < s->fn->n_params && ok; i++) {
-        const struct tensor *found = all.n == 1 && s->fn->n_params == 1 ? &all.at[0].tensor : NULL;
+        if (state_of_param(s->fn->module, i))
+            continue;
+        const struct tensor *found = all.n == 1 && s->n_inputs == 1 ? &all.at[0].tensor : NULL;
 
         for (int k = 0; k < all.n && !found; k++)
             if (strcmp(all.at[k].name, s->fn->params[i]->name) == 0)
@@ -264,10 +271,11 @@ static bool open_file(struct ctx *ctx, struct samples *s, const char *path)
     s->stacked = arena_array(&s->arena, struct tensor, s->fn->n_params);
     if (kind_of(path) != KIND_ARRAY)
         return open_npz(ctx, s, path);
-    if (s->fn->n_params != 1)
+    if (s->n_inputs != 1)
         return diag_error(ctx, DIAG_INPUT_MISMATCH, NULL,
-                          "a .npy is data for one input, the model has %d", s->fn->n_params);
-    return map_array(ctx, path, &s->bulk, &s->mapping, &tensor) && stack(ctx, s, path, 0, &tensor);
+                          "a .npy is data for one input, the model has %d", s->n_inputs);
+    return map_array(ctx, path, &s->bulk, &s->mapping, &tensor) &&
+           stack(ctx, s, path, s->input, &tensor);
 }
 
 struct samples *samples_open(struct ctx *ctx, const char *path, const struct function *fn,
@@ -282,7 +290,10 @@ struct samples *samples_open(struct ctx *ctx, const char *path, const struct fun
     s->fn = fn;
     s->path = arena_strdup(&s->arena, path);
     s->how = how ? *how : preprocessing_default();
-    ok = fn->n_params > 0 ||
+    s->n_inputs = count_inputs(fn->module);
+    while (state_of_param(fn->module, s->input))
+        s->input++;
+    ok = s->n_inputs > 0 ||
          diag_error(ctx, DIAG_INPUT_MISMATCH, NULL, "the model has no inputs to feed");
     if (ok && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         ok = open_folder(ctx, s, path);
@@ -299,12 +310,25 @@ struct samples *samples_open(struct ctx *ctx, const char *path, const struct fun
 
 int64_t samples_count(const struct samples *samples)
 {
-    return samples->n;
+    return samples->kept ? samples->n_kept : samples->n;
+}
+
+void samples_keep(struct samples *samples, const int64_t *at, int64_t n)
+{
+    samples->kept = at;
+    samples->n_kept = n;
+}
+
+static int64_t kept_index(const struct samples *samples, int64_t index)
+{
+    return samples->kept ? samples->kept[index] : index;
 }
 
 const char *samples_path(const struct samples *samples, int64_t index)
 {
-    return samples->n_files && samples->n == samples->n_files ? samples->files[index].path : NULL;
+    return samples->n_files && samples->n == samples->n_files
+               ? samples->files[kept_index(samples, index)].path
+               : NULL;
 }
 
 /* --- loading ---------------------------------------------------------------------------------- */
@@ -320,7 +344,8 @@ static bool load_image(const struct samples *s, struct ctx *ctx, struct bulk *bu
     if (!file_map(ctx, path, &mapping))
         return false;
     ok = image_decode(ctx, path, mapping.data, mapping.size, &arena, &image) &&
-         preprocess_image(ctx, path, &s->how, &image, &s->fn->params[0]->type, &arena, bulk, out);
+         preprocess_image(ctx, path, &s->how, &image, &s->fn->params[s->input]->type, &arena, bulk,
+                          out);
     file_unmap(&mapping);
     arena_release(&arena);
     return ok;
@@ -345,7 +370,7 @@ static int find_file(const struct samples *s, int64_t index)
 static bool load_array(const struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
                        struct tensor *out)
 {
-    const struct value *param = s->fn->params[0];
+    const struct value *param = s->fn->params[s->input];
     const int file = find_file(s, index);
     const int64_t start = file ? s->files[file - 1].end : 0;
     struct mapping mapping;
@@ -406,19 +431,26 @@ static bool check_finite(const struct samples *s, struct ctx *ctx, int64_t index
 static bool load_inputs(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
                         struct tensor *inputs)
 {
+    const struct module *module = s->fn->module;
+
+    for (int i = 0; i < module->n_states; i++)
+        inputs[module->states[i].param] = state_initial_tensor(module, &module->states[i], bulk);
     if (s->images)
-        return load_image(s, ctx, bulk, s->files[index].path, &inputs[0]);
+        return load_image(s, ctx, bulk, s->files[index].path, &inputs[s->input]);
     if (s->n_files)
-        return load_array(s, ctx, bulk, index, &inputs[0]);
+        return load_array(s, ctx, bulk, index, &inputs[s->input]);
     for (int i = 0; i < s->fn->n_params; i++)
-        inputs[i] = take_sample(&s->stacked[i], &s->fn->params[i]->type, index, bulk);
+        if (!state_of_param(module, i))
+            inputs[i] = take_sample(&s->stacked[i], &s->fn->params[i]->type, index, bulk);
     return true;
 }
 
 bool samples_load(struct samples *s, struct ctx *ctx, struct bulk *bulk, int64_t index,
                   struct tensor *inputs)
 {
-    return load_inputs(s, ctx, bulk, index, inputs) && check_finite(s, ctx, index, inputs);
+    const int64_t at = kept_index(s, index);
+
+    return load_inputs(s, ctx, bulk, at, inputs) && check_finite(s, ctx, at, inputs);
 }
 
 void samples_close(struct samples *s)

@@ -25,6 +25,9 @@ struct samples *samples_open(struct ctx *ctx, const char *path, const struct fun
 
 int64_t samples_count(const struct samples *samples);
 
+/* From now on the samples are those of these n numbers, in this order. `at` must outlive them. */
+void samples_keep(struct samples *samples, const int64_t *at, int64_t n);
+
 /* File of this sample; NULL if a file holds several samples. */
 const char *samples_path(const struct samples *samples, int64_t index);
 

@@ -24,10 +24,10 @@
  * Memory. When memory runs out, the call returns RELAYC_NO_MEMORY and releases all that it
  * acquired: memory, files, mappings, descriptors. Internally the failed allocation unwinds to the
  * call by longjmp, over relayc's own frames only; a log function must not exit by longjmp or a C++
- * exception. Two limits: with the option "data", oneDNN runs the network and ends the process if
- * one of its own allocations fails (a table of `relayc calibrate`, the option "calib", avoids it).
- * And relayc installs allocation hooks in cJSON when the first context is made; other users of
- * cJSON in the process see plain malloc and free.
+ * exception. Two limits: with the option "data", oneDNN runs the network; it and OpenMP's runtime
+ * end the process if one of their own allocations fails (a table of `relayc calibrate`, the option
+ * "calib", avoids it). And relayc installs allocation hooks in cJSON when the first context is made;
+ * other users of cJSON in the process see plain malloc and free.
  *
  * Threads. Contexts are independent: one thread at a time may use a context, different threads may
  * use different contexts at once. relayc has no other visible state, installs no signal handler and
@@ -42,12 +42,12 @@ extern "C" {
 #endif
 
 #define RELAYC_VERSION_MAJOR 0
-#define RELAYC_VERSION_MINOR 1
+#define RELAYC_VERSION_MINOR 2
 #define RELAYC_VERSION_PATCH 0
-#define RELAYC_VERSION "0.1.0"
+#define RELAYC_VERSION "0.2.0"
 
-/* Version of the library in use, which may be newer than this header: as text, "0.1.0", and as a
- * number, 10000 * major + 100 * minor + patch (100). */
+/* Version of the library in use, which may be newer than this header: as text, "0.2.0", and as a
+ * number, 10000 * major + 100 * minor + patch (200). */
 const char *relayc_version(void);
 int relayc_version_number(void);
 

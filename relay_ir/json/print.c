@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "relay_ir/json.h"
-#include "relay_ir/json/scalar.h"
 #include "relay_ir/text/words.h"
+#include "relay_ir/json/element.h"
+#include "base/json/scalar.h"
 
 enum { ALIGNMENT = 64 }; /* of payloads in the data file */
 

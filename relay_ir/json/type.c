@@ -4,7 +4,8 @@
 
 #include "relay_ir/json/parser.h"
 #include "relay_ir/json/print.h"
-#include "relay_ir/json/scalar.h"
+#include "relay_ir/json/element.h"
+#include "base/json/scalar.h"
 
 static void add(cJSON *object, const char *key, cJSON *item)
 {
@@ -58,45 +59,48 @@ void json_add_type(cJSON *item, const struct type *type)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static bool read_real(struct json_parser *parser, const struct place *place, const cJSON *object,
-                      const char *key, double *number)
+static bool read_real(struct json_parser *parser, const struct json_path *place,
+                      const cJSON *object, const char *key, double *number)
 {
-    const struct place at = { .up = place, .key = key };
-    const cJSON *item = json_member(object, key);
+    const struct json_path at = { .up = place, .key = key };
+    const cJSON *item = json_get(object, key);
 
-    return (item && json_to_real(item, number)) || json_wrong(parser, &at, item, "a number");
+    return (item && json_to_real(item, number)) ||
+           json_wrong(&parser->errors, &at, item, "a number");
 }
 
 /* A list of n elements, or, where the caller asks for no number (-1), of any number. */
-static bool read_vector(struct json_parser *parser, const struct place *place, const cJSON *object,
-                        const char *key, enum dtype dtype, int64_t n, void **data)
+static bool read_vector(struct json_parser *parser, const struct json_path *place,
+                        const cJSON *object, const char *key, enum dtype dtype, int64_t n,
+                        void **data)
 {
-    const struct place vector = { .up = place, .key = key };
+    const struct json_path vector = { .up = place, .key = key };
     const cJSON *list, *item;
-    const int found = json_list(parser, place, object, key, &list);
+    const int found = json_list(&parser->errors, place, object, key, &list);
     int i = 0;
 
     if (found < 0)
         return false;
     if (found != n)
-        return json_fail(parser, &vector, "found %d elements, wanted %lld", found, (long long)n);
+        return json_fail(&parser->errors, &vector, "found %d elements, wanted %lld", found,
+                         (long long)n);
     *data = arena_alloc(&parser->ctx->perm, (size_t)n * dtype_bytes(dtype) + 1);
     cJSON_ArrayForEach(item, list)
     {
-        const struct place at = { .up = &vector, .index = i };
+        const struct json_path at = { .up = &vector, .index = i };
 
         if (!json_to_element(item, dtype, *data, i++))
-            return json_wrong(parser, &at, item,
+            return json_wrong(&parser->errors, &at, item,
                               dtype == DTYPE_I32 ? "a whole number of 32 bits" : "a number");
     }
     return true;
 }
 
-static bool read_calibrated(struct json_parser *parser, const struct place *place,
+static bool read_calibrated(struct json_parser *parser, const struct json_path *place,
                             const cJSON *item, struct qtype *quant)
 {
     static const char *const keys[] = { "min", "max", "threshold", NULL };
-    bool ok = json_object(parser, place, item, keys);
+    bool ok = json_object(&parser->errors, place, item, keys);
 
     if (!cJSON_IsObject(item))
         return false;
@@ -106,21 +110,21 @@ static bool read_calibrated(struct json_parser *parser, const struct place *plac
     return read_real(parser, place, item, "threshold", &quant->threshold) && ok;
 }
 
-static bool read_scaled(struct json_parser *parser, const struct place *place, const cJSON *item,
-                        const struct type *type, struct qtype *quant)
+static bool read_scaled(struct json_parser *parser, const struct json_path *place,
+                        const cJSON *item, const struct type *type, struct qtype *quant)
 {
     static const char *const keys[] = { "axis", "scale", "zero", NULL };
     void *scale = NULL, *zero = NULL;
     int64_t axis;
 
-    if (!json_object(parser, place, item, keys) ||
-        !json_int_member(parser, place, item, "axis", -1, -1, type->rank - 1, &axis))
+    if (!json_object(&parser->errors, place, item, keys) ||
+        !json_int_member(&parser->errors, place, item, "axis", -1, -1, type->rank - 1, &axis))
         return false;
     quant->kind = QTYPE_SCALED;
     quant->axis = (int)axis;
     quant->n = axis < 0 ? 1 : type->dim[axis];
     if (!read_vector(parser, place, item, "scale", DTYPE_F32, quant->n, &scale) ||
-        (json_member(item, "zero") &&
+        (json_get(item, "zero") &&
          !read_vector(parser, place, item, "zero", DTYPE_I32, quant->n, &zero)))
         return false;
     quant->scale = scale;
@@ -128,19 +132,20 @@ static bool read_scaled(struct json_parser *parser, const struct place *place, c
     return true;
 }
 
-static bool read_blocks(struct json_parser *parser, const struct place *place, const cJSON *item,
-                        const struct type *type, struct qtype *quant)
+static bool read_blocks(struct json_parser *parser, const struct json_path *place,
+                        const cJSON *item, const struct type *type, struct qtype *quant)
 {
     static const char *const keys[] = { "block", "scale", "zero", NULL };
     void *scale = NULL, *zero = NULL;
 
-    if (!json_object(parser, place, item, keys) ||
-        !json_int_member(parser, place, item, "block", 0, 1, TYPE_MAX_BYTES, &quant->block))
+    if (!json_object(&parser->errors, place, item, keys) ||
+        !json_int_member(&parser->errors, place, item, "block", 0, 1, TYPE_MAX_BYTES,
+                         &quant->block))
         return false;
     quant->kind = QTYPE_BLOCKS;
     quant->n = type_n_blocks(type, quant->block);
     if (!read_vector(parser, place, item, "scale", DTYPE_F32, quant->n, &scale) ||
-        (json_member(item, "zero") &&
+        (json_get(item, "zero") &&
          !read_vector(parser, place, item, "zero", DTYPE_I32, quant->n, &zero)))
         return false;
     quant->scale = scale;
@@ -148,19 +153,19 @@ static bool read_blocks(struct json_parser *parser, const struct place *place, c
     return true;
 }
 
-static bool read_quant(struct json_parser *parser, const struct place *place, const cJSON *object,
-                       const struct type *type, struct qtype *quant)
+static bool read_quant(struct json_parser *parser, const struct json_path *place,
+                       const cJSON *object, const struct type *type, struct qtype *quant)
 {
-    const cJSON *calibrated = json_member(object, "calibrated");
-    const cJSON *scaled = json_member(object, "scaled"), *blocks = json_member(object, "blocks");
-    const struct place at = { .up = place,
-                              .key = calibrated ? "calibrated"
-                                     : scaled   ? "scaled"
-                                                : "blocks" };
+    const cJSON *calibrated = json_get(object, "calibrated");
+    const cJSON *scaled = json_get(object, "scaled"), *blocks = json_get(object, "blocks");
+    const struct json_path at = { .up = place,
+                                  .key = calibrated ? "calibrated"
+                                         : scaled   ? "scaled"
+                                                    : "blocks" };
 
     quant->axis = -1;
     if (!calibrated + !scaled + !blocks < 2)
-        return json_fail(parser, place,
+        return json_fail(&parser->errors, place,
                          "found two of \"calibrated\", \"scaled\" and \"blocks\", wanted one");
     if (calibrated)
         return read_calibrated(parser, &at, calibrated, quant);
@@ -169,45 +174,46 @@ static bool read_quant(struct json_parser *parser, const struct place *place, co
     return !blocks || read_blocks(parser, &at, blocks, type, quant);
 }
 
-static bool read_shape(struct json_parser *parser, const struct place *place, const cJSON *object,
-                       struct type *type)
+static bool read_shape(struct json_parser *parser, const struct json_path *place,
+                       const cJSON *object, struct type *type)
 {
-    const struct place shape = { .up = place, .key = "shape" };
+    const struct json_path shape = { .up = place, .key = "shape" };
     const cJSON *list, *item;
-    const int n = json_list(parser, place, object, "shape", &list);
+    const int n = json_list(&parser->errors, place, object, "shape", &list);
 
     if (n > MAX_RANK)
-        return json_fail(parser, &shape, "found %d extents, wanted at most %d", n, MAX_RANK);
+        return json_fail(&parser->errors, &shape, "found %d extents, wanted at most %d", n,
+                         MAX_RANK);
     if (n < 0)
         return false;
     cJSON_ArrayForEach(item, list)
     {
-        const struct place at = { .up = &shape, .index = type->rank };
+        const struct json_path at = { .up = &shape, .index = type->rank };
 
         if (!json_to_int(item, &type->dim[type->rank]) || type->dim[type->rank] < 0)
-            return json_wrong(parser, &at, item, "a whole number of 0 or more");
+            return json_wrong(&parser->errors, &at, item, "a whole number of 0 or more");
         type->rank++;
     }
     return true;
 }
 
 /* "f32", "afp<3,2,7>" */
-static bool read_dtype(struct json_parser *parser, const struct place *place, const cJSON *object,
-                       struct type *type, struct qtype *quant)
+static bool read_dtype(struct json_parser *parser, const struct json_path *place,
+                       const cJSON *object, struct type *type, struct qtype *quant)
 {
-    const struct place at = { .up = place, .key = "dtype" };
+    const struct json_path at = { .up = place, .key = "dtype" };
     const char *name;
 
-    if (!json_text_member(parser, place, object, "dtype", NULL, &name))
+    if (!json_text_member(&parser->errors, place, object, "dtype", NULL, &name))
         return false;
     type->dtype = dtype_from_name(name);
     if (strncmp(name, "afp<", 4) == 0 && minifloat_from_name(name, &quant->format))
         type->dtype = DTYPE_AFP;
-    return type->dtype != DTYPE_NONE || json_wrong(parser, &at, json_member(object, "dtype"),
+    return type->dtype != DTYPE_NONE || json_wrong(&parser->errors, &at, json_get(object, "dtype"),
                                                    "an element type such as f32 or afp<4,3,7>");
 }
 
-bool json_type(struct json_parser *parser, const struct place *place, const cJSON *object,
+bool json_type(struct json_parser *parser, const struct json_path *place, const cJSON *object,
                bool constant, struct type *type)
 {
     struct qtype *quant = arena_new(&parser->ctx->perm, struct qtype);
@@ -219,7 +225,7 @@ bool json_type(struct json_parser *parser, const struct place *place, const cJSO
     if (!read_shape(parser, place, object, type) || !ok)
         return false;
     if (!type_check_size(parser->ctx, NULL, type)) {
-        json_note(parser, place);
+        json_note(&parser->errors, place);
         return false;
     }
     if (!read_quant(parser, place, object, type, quant))
@@ -227,5 +233,5 @@ bool json_type(struct json_parser *parser, const struct place *place, const cJSO
     if (quant->kind != QTYPE_PLAIN || quant->format.name[0])
         type->quant = quant;
     problem = type_problem(&parser->ctx->scratch, type, constant);
-    return !problem || json_fail(parser, place, "%s", problem);
+    return !problem || json_fail(&parser->errors, place, "%s", problem);
 }

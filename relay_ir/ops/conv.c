@@ -68,7 +68,7 @@ bool conv_shape(struct ctx *ctx, struct node *node, struct type *y)
         !spatial_check(ctx, node, rank, &attrs->strides, &attrs->padding, &attrs->dilation))
         return false;
     spatial = spatial_of(node, &x);
-    if (!spatial_check_fit(ctx, node, rank, &spatial))
+    if (!spatial_check_fit(ctx, node, rank, &spatial, false))
         return false;
     *y = type_make(DTYPE_NONE, rank + 2, (int64_t[MAX_RANK]){ x.dim[0], w->dim[0] });
     for (int i = 0; i < rank; i++) {

@@ -12,8 +12,9 @@ int exact_unit(const struct minifloat *format)
 
 int64_t exact_greatest(const struct minifloat *format)
 {
-    const double steps =
-        format ? ldexp((double)minifloat_max(format), -exact_unit(format)) : (double)INFINITY;
+    const double steps = format && format->sign == MINIFLOAT_SIGNED
+                             ? ldexp((double)minifloat_max(format), -exact_unit(format))
+                             : (double)INFINITY;
 
     return steps <= 0x1p30 ? (int64_t)steps : 0;
 }

@@ -1,7 +1,8 @@
 /* gather.c - reading at computed places: take, gather, gather_nd; and one_hot.
  *
  * In ONNX: Gather, GatherElements, GatherND, OneHot. Negative indices count from the end; one that
- * is out of range is an error, except in one_hot, where it selects nothing. */
+ * is out of range is an error, except in one_hot, where it selects nothing, and in networks that
+ * choose what they need at run time (guard.h), which may compute what they do not. */
 #include "relay_ir/ops/gather.h"
 
 #include <string.h>
@@ -16,6 +17,10 @@ bool index_at(struct ctx *ctx, const struct node *node, const struct tensor *ind
 {
     const int64_t given = tensor_int_at(indices, at);
 
+    if ((given < -extent || given >= extent) && extent > 0 && node->fn->module->chooses) {
+        *index = given < 0 ? 0 : extent - 1; /* nobody may want it; generated C does the same */
+        return true;
+    }
     if (given < -extent || given >= extent)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: index %lld is out of range for an axis of extent %lld",

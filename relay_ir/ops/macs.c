@@ -25,7 +25,8 @@ int64_t node_macs(const struct node *node)
     switch (node->op) {
     case OP_RNN:
     case OP_GRU:
-    case OP_LSTM: return recurrent_macs(node, 1, 2);
+    case OP_LSTM:
+    case OP_QNN_LSTM_TABLES: return recurrent_macs(node, 1, 2);
     case OP_QNN_RNN:
     case OP_QNN_GRU:
     case OP_QNN_LSTM: return recurrent_macs(node, QNN_RNN_W, QNN_RNN_R);

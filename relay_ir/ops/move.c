@@ -1,9 +1,45 @@
 /* move.c - operators that put elements elsewhere by a fixed rule: each is a copy with other steps,
  * for every element type. */
+#include <string.h>
+
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/scales.h"
 #include "relay_ir/walk.h"
+
+/* Scales pass where both sides have the same. */
+bool infer_if(struct ctx *ctx, struct node *node)
+{
+    const struct type *yes = input_type(node, 1), *no = input_type(node, 2);
+
+    if (!check_kinds(ctx, node, 0, KINDS_BOOL) || !check_same_dtype(ctx, node, 1, 2))
+        return false;
+    if (type_elements(input_type(node, 0)) != 1)
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: the condition has the shape %s, expected one truth value",
+                          op_name(node->op), shape_text(&ctx->perm, input_type(node, 0)));
+    if (!type_same_shape(yes, no))
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s: one side has the shape %s, the other %s, expected one shape",
+                          op_name(node->op), shape_text(&ctx->perm, yes),
+                          shape_text(&ctx->perm, no));
+    set_output(node, 0, yes->dtype, yes);
+    if (type_equal(yes, no))
+        pass_scales_in_place(node, 0, 1);
+    return true;
+}
+
+bool eval_if(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+             struct tensor *out)
+{
+    const struct tensor *from = tensor_int_at(in[0], 0) ? in[1] : in[2];
+
+    (void)ctx;
+    (void)node;
+    if (type_elements(&out->type))
+        memcpy(out->data, from->data, type_bytes(&out->type));
+    return true;
+}
 
 bool infer_transpose(struct ctx *ctx, struct node *node)
 {

@@ -27,4 +27,9 @@ void reduce_sums(const struct ints *axes, const struct tensor *x, struct tensor 
 #include "relay_ir/ops.def"
 #undef RELAY_OP
 
+/* A cumulative operator: what it begins with, and what comes of that and the next element. Of f32,
+ * the result rounded to f32 is that of f32 arithmetic: double has more than twice its digits. */
+double cumulative_begin(enum op op);
+double cumulative_step(enum op op, double before, double x);
+
 #endif

@@ -1,7 +1,8 @@
 /* pool.c - nn.max_pool, avg_pool and lp_pool in 1 to 3 dimensions, max_pool_indices, global pools.
  *
  * out = (pad_before + in + pad_after - covers) / stride + 1, rounded down, or up with ceil_mode;
- * but a window that would start behind the input and the padding before it is left out. Elements of
+ * but a window that would start behind the input and the padding before it is left out. Where one
+ * window is longer than all by less than a stride, it is the only one, as in ONNX Runtime. Elements of
  * the padding never win and add nothing. avg_pool divides by the number of the window's elements in
  * the input, or with count_include_pad in the input and its padding (not by those that ceil_mode
  * lets hang over). A dilated window may miss the input altogether: then the maximum is the least
@@ -119,12 +120,15 @@ static bool check_attrs(struct ctx *ctx, struct node *node, int rank)
            check_layout(ctx, node, rank);
 }
 
+/* A window that is longer than the room by less than a stride has one position: room / stride is 0.
+ */
 static int64_t pooled_extent(const struct slide *slide, bool ceil_mode)
 {
     const int64_t room = slide->pad_before + slide->in + slide->pad_after - slide_covers(slide);
     int64_t out = room / slide->stride + 1;
 
-    if (ceil_mode && room % slide->stride && out * slide->stride < slide->in + slide->pad_before)
+    if (ceil_mode && room > 0 && room % slide->stride &&
+        out * slide->stride < slide->in + slide->pad_before)
         out++;
     return out;
 }
@@ -143,7 +147,8 @@ bool pool_shape(struct ctx *ctx, struct node *node, struct type *y)
         return false;
     from = layout_spatial_axis(node->attrs.pool.layout);
     spatial = spatial_of(node, y->dim + from);
-    if (!check_padding(ctx, node, rank, &spatial) || !spatial_check_fit(ctx, node, rank, &spatial))
+    if (!check_padding(ctx, node, rank, &spatial) ||
+        !spatial_check_fit(ctx, node, rank, &spatial, true))
         return false;
     for (int i = 0; i < rank; i++)
         y->dim[from + i] =

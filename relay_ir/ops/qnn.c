@@ -181,6 +181,13 @@ static bool is_exact_result(enum dtype dtype)
     return dtype_kind(dtype) == KIND_MINIFLOAT || dtype == DTYPE_I64;
 }
 
+/* A product of scales may be one of doubles (TensorFlow Lite's of convolutions is). */
+static bool check_in_scale(struct ctx *ctx, const struct node *node, int64_t n)
+{
+    return input_type(node, 1)->dtype == DTYPE_F64 ? qnn_check_vector(ctx, node, 1, n)
+                                                   : qnn_check_scale(ctx, node, 1, n);
+}
+
 bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
 {
     static const char *const words[] = { "double", "single", "onnx" };
@@ -191,7 +198,7 @@ bool infer_qnn_requantize(struct ctx *ctx, struct node *node)
     if (is_exact_result(input_type(node, 4)->dtype))
         return infer_exact_requantize(ctx, node);
     if (!check_vector_axis(ctx, node, 1, vectors, &attrs->axis, &n) ||
-        !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, DTYPE_I32, 1) ||
+        !check_in_scale(ctx, node, n) || !qnn_check_zero(ctx, node, 2, DTYPE_I32, 1) ||
         !qnn_check_scale(ctx, node, 3, 1) || !qnn_check_vector(ctx, node, 4, 1) ||
         !check_word(ctx, node, "rounding", &attrs->rounding, words, 3))
         return false;

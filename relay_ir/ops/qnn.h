@@ -146,6 +146,9 @@ bool qnn_average_is_plain(const struct node *node, const struct qnn_scales *scal
 /* Factor for a sum of n elements divided by n; 0 for n = 0. */
 struct fixed_point qnn_average_factor_of(const struct qnn_scales *scales, int64_t n);
 
+/* qnn.mean_double: the factor of the sum of n elements. */
+struct fixed_point qnn_mean_double_of(const struct qnn_scales *scales, int64_t n);
+
 /* Average of n elements (2^31 / 65536 at most for 16 bits) whose (q - zero) add up to `sum`; not
  * saturated. */
 int64_t qnn_average_of(const struct node *node, const struct qnn_scales *scales, int64_t sum,

@@ -29,7 +29,9 @@ bool exact_check_codes(struct ctx *ctx, const struct node *node, int input)
     diag_error(ctx, DIAG_UNSUPPORTED_TYPE, node_origin(node),
                "input %d of %s is %s, expected a narrow float with at most 2^30 steps", input,
                op_name(node->op), dtype_name(type->dtype));
-    diag_help(ctx, "exact arithmetic takes f8e4m3, f8e4m3fnuz, f8e3m4, hfp8_143 and smaller ones");
+    diag_help(
+        ctx,
+        "exact arithmetic takes f8e4m3, f8e4m3fnuz, f8e3m4, f8e2m5, hfp8_143 and smaller ones");
     return false;
 }
 

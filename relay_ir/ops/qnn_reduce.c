@@ -12,6 +12,10 @@
  *          Else saturate(rescaled(S, in_scale / (n * out_scale)) + out_zero), where rescaled() is
  *          fixed_point_apply in single rounding. n = 0: out_zero.
  *
+ * mean_double  TensorFlow Lite's MEAN, 8 and 16 bits only: S times a factor that is that of in_scale
+ *          / out_scale, shifted up, divided by n and rounded down, so that its multiplier may have
+ *          a bit less (qnn_mean_double_of); double rounding
+ *
  * sum      saturate(rescaled(S, in_scale / out_scale) + out_zero)
  *
  * The sum is one of 64 bits here; generated C, which sums in 32, refuses what could leave them.
@@ -115,6 +119,50 @@ bool eval_qnn_reduce(struct ctx *ctx, const struct node *node, const struct tens
     (void)ctx;
     for (int64_t i = 0; i < n_out; i++)
         put(node, &scales, tensor_int_at(&sums, i) - n * scales.in_zero, n, out, i);
+    bulk_release(&bulk);
+    return true;
+}
+
+struct fixed_point qnn_mean_double_of(const struct qnn_scales *scales, int64_t n)
+{
+    const struct fixed_point whole = fixed_point_of(scales->in_scale / scales->out_scale);
+    int shift = 0;
+
+    if (n < 1)
+        return (struct fixed_point){ 0, 0 };
+    while (shift < 32 && shift < 31 + whole.shift && n >> (shift + 1))
+        shift++;
+    return (struct fixed_point){ (int32_t)(((int64_t)whole.multiplier << shift) / n),
+                                 whole.shift - shift };
+}
+
+bool infer_qnn_mean_double(struct ctx *ctx, struct node *node)
+{
+    return qnn_check_quantized(ctx, node, 0) && infer_qnn_reduce(ctx, node);
+}
+
+bool eval_qnn_mean_double(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                          struct tensor *out)
+{
+    const struct qnn_scales scales = qnn_scales_of(in);
+    const int64_t n_out = type_elements(&out->type);
+    const int64_t n = n_out ? type_elements(&in[0]->type) / n_out : 0;
+    const struct fixed_point factor = qnn_mean_double_of(&scales, n);
+    struct type type = out->type;
+    struct bulk bulk = { NULL, 0 };
+    struct tensor sums;
+
+    type.dtype = DTYPE_I64;
+    type.quant = NULL;
+    sums = tensor_new(&bulk, &type);
+    reduce_sums(&node->attrs.reduce.axis, in[0], &sums);
+    (void)ctx;
+    for (int64_t i = 0; i < n_out; i++)
+        qnn_put_saturated(out, i,
+                          scales.out_zero +
+                              fixed_point_apply(factor,
+                                                tensor_int_at(&sums, i) - n * scales.in_zero,
+                                                ROUND_DOUBLE));
     bulk_release(&bulk);
     return true;
 }

@@ -6,7 +6,8 @@
  * have sums of 64 bits (qnn_resize_is_wide), and 14 bits each, of FP8 up to 28; 42 together. S is
  * the sum of what is read times weights; all of it is exact.
  *
- * 8 bits  saturate(S / 2^(bits * dimensions)), to nearest, ties up: half a step, and what weights
+ * 8 bits  saturate(S / 2^(bits * dimensions)), to nearest, ties up (in TensorFlow Lite's modes, whose
+ *         weights are exact, away from the value 0): half a step, and what weights
  *         are off: 0.25 at most of 20 bits, 0.05 of 14 (cubic ones, in three dimensions), 0.5 of 10
  *         (linear ones, in four)
  * FP8     S in steps (exact.h), rounded once: exact_round. What weights are off is 2^-8 of the
@@ -61,6 +62,11 @@ bool qnn_resize_is_wide(const struct node *node)
 {
     return !is_linear(node) || count_changed(node) > NARROW_CHANGED ||
            !dtype_is_integer(node->inputs[0]->type.dtype);
+}
+
+bool qnn_resize_ties_away(const struct node *node)
+{
+    return strncmp(node->attrs.resize.coordinate_transformation_mode, "tflite_", 7) == 0;
 }
 
 int qnn_resize_bits(const struct node *node)
@@ -129,7 +135,7 @@ static int64_t weigh(const struct place *places, int n, const int32_t *x, int64_
 }
 
 /* sum / 2^bits as an element of y. */
-static void put(struct tensor *y, int64_t i, int64_t sum, int bits)
+static void put(struct tensor *y, int64_t i, int64_t sum, int bits, bool ties_away)
 {
     const struct minifloat *format = type_minifloat(&y->type);
 
@@ -137,7 +143,7 @@ static void put(struct tensor *y, int64_t i, int64_t sum, int bits)
         ((uint8_t *)y->data)[i] =
             (uint8_t)exact_round(format, (uint64_t)(sum < 0 ? -sum : sum), -bits, sum < 0);
     else
-        qnn_put_saturated(y, i, shifted_to_nearest(sum, bits));
+        qnn_put_saturated(y, i, shifted_to_nearest(sum - (ties_away && sum < 0), bits));
 }
 
 static void resize_element(const struct node *node, struct resize_taps *const *taps, int64_t i,
@@ -162,7 +168,7 @@ static void resize_element(const struct node *node, struct resize_taps *const *t
         rest /= y->type.dim[d];
         step *= shape->dim[d];
     }
-    put(y, i, weigh(places, n, x, from), bits * n);
+    put(y, i, weigh(places, n, x, from), bits * n, qnn_resize_ties_away(node));
 }
 
 /* The quantised values as numbers, of FP8 in steps. */

@@ -18,6 +18,7 @@ struct axis {
     int64_t in, out;
     double scale, length; /* length: of the output before it was rounded to `out` */
     double start, end;    /* the region of interest */
+    bool whole;           /* of integers: TensorFlow Lite's modes count in units of 2^-10 */
 };
 
 static double half_pixel(const struct axis *a, double x)
@@ -58,16 +59,58 @@ static double crop(const struct axis *a, double x)
     return a->start * last + x * (a->end - a->start) * last / (a->length - 1);
 }
 
+/* TensorFlow Lite's modes: scale and place in f32; of integers, in units of 2^-10, the scale rounded
+ * to a whole number of them. */
+static double place_in_units(double scaled, double spans, double x, double shift)
+{
+    const double scale = floor((scaled * 1024 + floor(spans / 2)) / spans);
+
+    return (x * scale + shift * (floor(scale / 2) - 512)) / 1024;
+}
+
+static double tflite_half_pixel(const struct axis *a, double x)
+{
+    const float scale = (float)a->in / (float)a->out;
+
+    if (a->whole)
+        return place_in_units((double)a->in, (double)a->out, x, 1);
+    return (double)(((float)x + 0.5f) * scale - 0.5f);
+}
+
+static double tflite_asymmetric(const struct axis *a, double x)
+{
+    const float scale = (float)a->in / (float)a->out;
+
+    if (a->whole)
+        return place_in_units((double)a->in, (double)a->out, x, 0);
+    return (double)((float)x * scale);
+}
+
+static double tflite_align_corners(const struct axis *a, double x)
+{
+    if (a->out <= 1)
+        return 0;
+    if (a->whole)
+        return place_in_units((double)(a->in - 1), (double)(a->out - 1), x, 0);
+    return (double)((float)x * ((float)(a->in - 1) / (float)(a->out - 1)));
+}
+
 /* Rows in the order of the words below. */
-static double (*const transforms[])(const struct axis *a, double x) = {
-    half_pixel,    half_pixel_symmetric, pytorch_half_pixel,
-    align_corners, asymmetric,           half_pixel_for_nn,
-    crop
-};
-static const char *const transform_words[] = { "half_pixel",         "half_pixel_symmetric",
-                                               "pytorch_half_pixel", "align_corners",
-                                               "asymmetric",         "tf_half_pixel_for_nn",
-                                               "tf_crop_and_resize" };
+static double (*const transforms[])(const struct axis *a, double x) = { half_pixel,
+                                                                        half_pixel_symmetric,
+                                                                        pytorch_half_pixel,
+                                                                        align_corners,
+                                                                        asymmetric,
+                                                                        half_pixel_for_nn,
+                                                                        crop,
+                                                                        tflite_half_pixel,
+                                                                        tflite_align_corners,
+                                                                        tflite_asymmetric };
+static const char *const transform_words[] = { "half_pixel",           "half_pixel_symmetric",
+                                               "pytorch_half_pixel",   "align_corners",
+                                               "asymmetric",           "tf_half_pixel_for_nn",
+                                               "tf_crop_and_resize",   "tflite_half_pixel",
+                                               "tflite_align_corners", "tflite_asymmetric" };
 enum { N_TRANSFORMS = sizeof transforms / sizeof *transforms };
 _Static_assert(sizeof transforms / sizeof *transforms ==
                    sizeof transform_words / sizeof *transform_words,
@@ -113,7 +156,11 @@ static bool is_crop(const struct resize_attrs *attrs)
 
 static struct axis axis_of(const struct resize_attrs *attrs, const struct type *x, int i)
 {
-    struct axis axis = { .in = x->dim[i], .out = attrs->size.at[i], .start = 0, .end = 1 };
+    struct axis axis = { .in = x->dim[i],
+                         .out = attrs->size.at[i],
+                         .start = 0,
+                         .end = 1,
+                         .whole = dtype_is_integer(x->dtype) };
 
     axis.scale = attrs->scales.n ? attrs->scales.at[i] : (double)axis.out / (double)axis.in;
     axis.length = axis.scale * (double)axis.in;

@@ -33,6 +33,9 @@ bool qnn_resize_takes(const struct node *node);
 int qnn_resize_bits(const struct node *node);
 bool qnn_resize_is_wide(const struct node *node);
 
+/* True if halves of the narrow form go away from the value 0, not up. */
+bool qnn_resize_ties_away(const struct node *node);
+
 /* Weights of a position as integers that sum to 2^bits. */
 void qnn_resize_weights(const struct resize_taps *taps, int bits, int32_t *weights);
 

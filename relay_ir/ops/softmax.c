@@ -96,6 +96,16 @@ bool eval_softmax(struct ctx *ctx, const struct node *node, const struct tensor 
     return true;
 }
 
+double cumulative_begin(enum op op)
+{
+    return op == OP_CUMPROD;
+}
+
+double cumulative_step(enum op op, double before, double x)
+{
+    return op == OP_CUMPROD ? before * x : before + x;
+}
+
 /* exclusive: the element itself is not part of its sum or product. reverse: these run from the end.
  */
 static void cumulative_line(const struct node *node, const struct tensor *x, struct tensor *y,
@@ -103,7 +113,7 @@ static void cumulative_line(const struct node *node, const struct tensor *x, str
 {
     const struct cumsum_attrs *attrs = &node->attrs.cumsum;
     const bool is_float = dtype_is_float(x->type.dtype), multiplies = node->op == OP_CUMPROD;
-    double real = multiplies;
+    double real = cumulative_begin(node->op);
     wide whole = multiplies;
 
     for (int64_t k = 0; k < line.n; k++) {
@@ -112,7 +122,7 @@ static void cumulative_line(const struct node *node, const struct tensor *x, str
         const wide whole_before = whole;
 
         if (is_float) {
-            real = multiplies ? real * tensor_at(x, at) : real + tensor_at(x, at);
+            real = cumulative_step(node->op, real, tensor_at(x, at));
             tensor_put(y, at, attrs->exclusive ? real_before : real);
         } else {
             if (multiplies) /* modulo 2^64 */

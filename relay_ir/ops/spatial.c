@@ -54,13 +54,14 @@ struct spatial spatial_make(int rank, const int64_t *x, const int64_t *kernel,
 }
 
 bool spatial_check_fit(struct ctx *ctx, const struct node *node, int rank,
-                       const struct spatial *spatial)
+                       const struct spatial *spatial, bool hangs_over)
 {
     bool ok = true;
 
     for (int i = 0; i < rank; i++) {
         const struct slide *slide = &spatial->dim[MAX_SPATIAL - rank + i];
         const int64_t padded = slide->pad_before + slide->in + slide->pad_after;
+        const int64_t over = hangs_over ? slide->stride - 1 : 0;
 
         if (slide->in > SPATIAL_MOST || slide->kernel > SPATIAL_MOST)
             ok = diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
@@ -70,7 +71,7 @@ bool spatial_check_fit(struct ctx *ctx, const struct node *node, int rank,
             ok =
                 diag_error(ctx, DIAG_SHAPE, node_origin(node),
                            "%s: the kernel is empty in spatial dimension %d", op_name(node->op), i);
-        else if (slide_covers(slide) > padded)
+        else if (slide_covers(slide) - over > padded)
             ok = diag_error(
                 ctx, DIAG_SHAPE, node_origin(node),
                 "%s: in spatial dimension %d the kernel covers %lld elements, the padded "

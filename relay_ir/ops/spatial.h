@@ -43,9 +43,11 @@ struct spatial spatial_make(int rank, const int64_t *x, const int64_t *kernel,
                             const struct ints *strides, const struct ints *padding,
                             const struct ints *dilation);
 
-/* Reports extents beyond SPATIAL_MOST and windows that do not fit into the padded input. */
+/* Reports extents beyond SPATIAL_MOST and windows that do not fit into the padded input. hangs_over:
+ * a window may be longer by less than a stride, as ONNX Runtime counts pools: its one position
+ * hangs over the end. */
 bool spatial_check_fit(struct ctx *ctx, const struct node *node, int rank,
-                       const struct spatial *spatial);
+                       const struct spatial *spatial, bool hangs_over);
 
 /* Narrows *from .. *to - 1 to positions whose tap k reads inside the input. */
 void slide_range(const struct slide *slide, int64_t k, int64_t *from, int64_t *to);

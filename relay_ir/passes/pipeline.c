@@ -98,9 +98,13 @@ bool pipeline_run_step(struct module *module, const char *name, enum promise pro
                        const struct pipeline_options *options)
 {
     const int nodes = count_nodes(module);
-    const double start = milliseconds();
-    bool ok = run(module, user);
+    double start;
+    bool ok;
 
+    if (options->validation)
+        validation_before(options->validation, module, promise);
+    start = milliseconds();
+    ok = run(module, user);
     assert(ok || module->ctx->diags.n_errors > 0);
     if (options->time_passes)
         fprintf(options->log, "%9.2f ms  %-21s %6d -> %d nodes\n", milliseconds() - start, name,

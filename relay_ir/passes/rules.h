@@ -34,6 +34,7 @@ RULE(drop_broadcast)
 RULE(drop_resize)
 RULE(drop_pool)
 RULE(drop_reduction)
+RULE(drop_own_twin)
 
 /* split.c: a split of x with the attributes of `split`: split_found returns an existing one (NULL =
  * none), split_before makes one before it (NULL after an error). */
@@ -54,6 +55,7 @@ RULE(add_negative)
 RULE(subtract_negative)
 RULE(drop_broadcast_operand)
 RULE(select_branch)
+RULE(choose_the_other)
 
 /* exact_move.c */
 RULE(move_before_decode)

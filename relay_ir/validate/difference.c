@@ -80,18 +80,6 @@ double difference_step(const struct tensor *a, const struct tensor *b)
     return step;
 }
 
-bool difference_is_finite(const struct tensor *got, const struct tensor *wanted)
-{
-    const int64_t n = type_elements(&wanted->type);
-
-    if (!type_same_shape(&got->type, &wanted->type))
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        if (isfinite(tensor_at(wanted, i)) && !isfinite(tensor_at(got, i)))
-            return false;
-    return true;
-}
-
 const char *element_text(struct arena *arena, const struct type *type, int64_t at)
 {
     struct str text = { .arena = arena };

@@ -17,9 +17,6 @@ struct difference difference_of(const struct tensor *got, const struct tensor *w
 /* True if types and bits are equal; payloads of NaN are ignored. */
 bool difference_is_none(const struct tensor *got, const struct tensor *wanted);
 
-/* True if every element that is finite in `wanted` is finite in `got`. */
-bool difference_is_finite(const struct tensor *got, const struct tensor *wanted);
-
 /* Quantisation step of a or b; 0 if neither is quantised. */
 double difference_step(const struct tensor *a, const struct tensor *b);
 

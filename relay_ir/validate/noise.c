@@ -90,11 +90,39 @@ enum dtype noise_coarsest(const struct function *fn)
     return coarsest;
 }
 
+/* Inputs move, too: an operator that stands for many (a norm that reads the model's input) rounds in
+ * between as if what it reads were another number. */
+static const struct tensor *disturbed_inputs(struct noise *noise, const struct function *fn,
+                                             const struct tensor *inputs, struct arena *arena,
+                                             struct bulk *bulk)
+{
+    struct tensor *moved = arena_array(arena, struct tensor, fn->n_params);
+
+    for (int k = 0; k < fn->n_params; k++) {
+        const enum dtype dtype = inputs[k].type.dtype;
+        const double unit = unit_of(dtype == DTYPE_F32 ? noise->level.coarsest : dtype);
+
+        moved[k] = inputs[k];
+        if (unit == 0)
+            continue;
+        moved[k] = tensor_new(bulk, &inputs[k].type);
+        for (int64_t i = 0; i < type_elements(&inputs[k].type); i++)
+            tensor_put(&moved[k], i,
+                       tensor_at(&inputs[k], i) *
+                           (1 + unit * (2 * random_unit(&noise->state) - 1)));
+    }
+    return moved;
+}
+
 bool noise_run(struct module *module, const struct tensor *inputs, uint64_t seed,
                const struct noise_level *level, struct tensor *results, struct bulk *bulk)
 {
     struct noise noise = { module->ctx, seed, *level };
     const struct other_evaluator other = { evaluate, &noise };
+    struct arena arena = { NULL };
+    const struct tensor *moved = disturbed_inputs(&noise, module->main, inputs, &arena, bulk);
+    const bool ok = interpret_by(module->ctx, module->main, moved, results, bulk, NULL, &other);
 
-    return interpret_by(module->ctx, module->main, inputs, results, bulk, NULL, &other);
+    arena_release(&arena);
+    return ok;
 }

@@ -13,7 +13,7 @@ struct noise_level {
 /* Coarsest float type that main computes with, at most F32. */
 enum dtype noise_coarsest(const struct function *fn);
 
-/* Evaluates main with each computed float moved by up to a few ulps, and rounded quantised values
+/* Evaluates main with each float, inputs included, moved by up to a few ulps, and rounded quantised values
  * by a step. Results in bulk. False after an error of an evaluator. */
 bool noise_run(struct module *module, const struct tensor *inputs, uint64_t seed,
                const struct noise_level *level, struct tensor *results, struct bulk *bulk);

@@ -10,6 +10,7 @@
 #include "relay_ir/validate/difference.h"
 #include "relay_ir/validate/inputs.h"
 #include "relay_ir/validate/noise.h"
+#include "relay_ir/validate/quantised.h"
 #include "relay_ir/validate/trace.h"
 
 enum {
@@ -49,7 +50,14 @@ struct validation {
     int n_steps, n_noisy;
     enum dtype coarsest; /* float type of the imported graph: rounding is its own */
     enum promise least;  /* of all steps so far: what the whole may promise */
+    struct snapshot was; /* of the step under way, for changes that are intended */
+    struct stated_shift *stated;
 };
+
+static bool is_intended(enum promise promise)
+{
+    return promise >= PROMISE_CODING;
+}
 
 bool validation_is_blind(const struct validation *validation)
 {
@@ -179,6 +187,7 @@ void validation_free(struct validation *validation)
         return;
     for (int i = 0; i < validation->n_samples; i++)
         sample_free(&validation->samples[i]);
+    snapshot_free(&validation->was);
     arena_release(&validation->arena);
     block_free(validation);
 }
@@ -235,8 +244,8 @@ static bool is_kept(struct validation *v, struct sample *sample, struct module *
     *d = (struct difference){ .at = -1 };
     if (tensor_equal(got, wanted))
         return true;
-    if (promise == PROMISE_NOTHING)
-        return difference_is_finite(got, wanted);
+    if (is_intended(promise)) /* judged by the graph (is_as_stated) */
+        return true;
     if (promise == PROMISE_BITS && difference_is_none(got, wanted))
         return true;
     *d = difference_of(got, wanted);
@@ -321,7 +330,9 @@ static bool tell_end(const struct sample *sample, struct module *module, int res
 static void log_step(const struct validation *v, const char *step, enum promise promise,
                      double most)
 {
-    static const char *const words[] = { "bits", "rounding", "quantised values", "nothing" };
+    static const char *const words[] = { "bits",   "rounding",   "quantised values",
+                                         "coding", "neighbours", "near weights",
+                                         "shifts" };
 
     if (v->log)
         fprintf(v->log, "check-passes: %-21s promises %s: %.2g of the result\n", step,
@@ -351,11 +362,55 @@ static bool sample_step(struct validation *v, struct sample *sample, struct modu
     return ok;
 }
 
+void validation_before(struct validation *v, const struct module *module, enum promise promise)
+{
+    validation_forget_shifts(v);
+    if (is_intended(promise) && !validation_is_blind(v))
+        snapshot_take(&v->was, module->main);
+}
+
+void validation_state_shift(struct validation *v, const char *sum, int64_t n, const double *shift)
+{
+    struct stated_shift *stated;
+
+    if (!v)
+        return;
+    stated = arena_new(&v->arena, struct stated_shift);
+    *stated = (struct stated_shift){ .name = arena_strdup(&v->arena, sum), .n = n };
+    stated->shift = arena_memdup(&v->arena, shift, (size_t)n * sizeof *shift);
+    stated->next = v->stated;
+    v->stated = stated;
+}
+
+void validation_forget_shifts(struct validation *v)
+{
+    if (v)
+        v->stated = NULL;
+}
+
+/* Whether the graph has changed in what the promise names only. */
+static bool is_as_stated(struct validation *v, struct module *module, const char *step,
+                         enum promise promise)
+{
+    bool ok;
+
+    if (!is_intended(promise) || validation_is_blind(v))
+        return true;
+    ok = promise == PROMISE_CODING ? quantised_is_coding(module->ctx, &v->was, module->main, step)
+         : promise == PROMISE_SHIFT
+             ? quantised_is_shift(module->ctx, &v->was, module->main, step, v->stated)
+             : quantised_is_rounding(module->ctx, &v->was, module->main, step, promise);
+    snapshot_free(&v->was);
+    if (!ok)
+        diag_help(module->ctx, "this is a bug in relayc: please report it with the model");
+    return ok;
+}
+
 bool validation_step(struct validation *v, struct module *module, const char *step,
                      enum promise promise)
 {
     double most = 0;
-    bool ok = true;
+    bool ok = is_as_stated(v, module, step, promise);
 
     for (int i = 0; i < v->n_samples && ok; i++)
         ok = sample_step(v, &v->samples[i], module, step, promise, &most);
@@ -371,7 +426,7 @@ bool validation_end(struct validation *v, struct module *module)
 {
     bool ok = true;
 
-    for (int k = 0; k < v->n_samples && v->least != PROMISE_NOTHING && ok; k++) {
+    for (int k = 0; k < v->n_samples && !is_intended(v->least) && ok; k++) {
         struct sample *sample = &v->samples[k];
         struct difference d;
 

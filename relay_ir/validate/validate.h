@@ -19,11 +19,32 @@ enum promise {
     PROMISE_ROUNDING, /* equal real values, rounded differently: results differ by at most
                          NOISE_FACTOR times their change under the smallest noise on every value */
     PROMISE_CODES,    /* PROMISE_ROUNDING, and quantised values may differ by one step */
-    PROMISE_NOTHING   /* intended change (quantisation): results must stay finite, and become the
-                         reference for later steps */
+
+    /* Intended changes of numbers. Results must stay finite, and become the reference for later
+     * steps; what changes in the graph is bounded (quantised.h). */
+    PROMISE_CODING,     /* without quantize and dequantize the graph is the one before; each weight
+                           is the nearest number of its format */
+    PROMISE_NEIGHBOURS, /* only stored weights differ, each by one number of its format at most */
+    PROMISE_NEAR,       /* only stored weights differ, by NEAR_STEPS steps in a channel's rms */
+    PROMISE_SHIFT /* only constants per channel behind products, by what validation_state_shift
+                           said */
 };
 
+/* Nearest-plane rounding (quantize/rounding.h) moves a row of k weights by at most 5.03 sqrt(k) of
+ * its steps: each term of R e is at most half a step of its diagonal, the squares of which sum up
+ * to the trace of H, damped by 1 % of its mean, which bounds the least eigenvalue. Half a step more
+ * is where the nearest numbers are. */
+#define NEAR_STEPS 5.6
+
 struct validation; /* opaque */
+
+/* What a step says that it adds to the constant of a sum. */
+struct stated_shift {
+    const char *name; /* of the sum */
+    int64_t n;
+    const double *shift;
+    struct stated_shift *next;
+};
 
 struct validation_options {
     uint64_t seed; /* of the input data */
@@ -37,6 +58,16 @@ struct validation_options {
  * evaluated on generated inputs (an index out of range) are not validated: validation_is_blind. */
 struct validation *validation_new(struct module *module, const struct validation_options *options);
 void validation_free(struct validation *validation); /* NULL is fine */
+
+/* Before a step: remembers what PROMISE_CODING and later ones are judged by. */
+void validation_before(struct validation *validation, const struct module *module,
+                       enum promise promise);
+
+/* Says what a step of PROMISE_SHIFT adds to the constants of a sum (NULL validation is fine); that
+ * it has taken all back. */
+void validation_state_shift(struct validation *validation, const char *sum, int64_t n,
+                            const double *shift);
+void validation_forget_shifts(struct validation *validation);
 
 /* Evaluates the module after a step. False after an error that names the step and the first node
  * whose value changed. */

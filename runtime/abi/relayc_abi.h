@@ -45,7 +45,11 @@ enum relayc_dtype {
     RELAYC_F4E2M1 = 22,
     RELAYC_I4 = 23,
     RELAYC_U4 = 24,
-    RELAYC_AFP = 25
+    RELAYC_AFP = 25,
+    RELAYC_F8E2M5 = 26,
+    RELAYC_U8E2M6 = 27,
+    RELAYC_U8E3M5 = 28,
+    RELAYC_U8E4M4 = 29
 };
 
 /* Row-major and dense; a scalar has rank 0. */

@@ -1,6 +1,8 @@
 """ONNX Runtime as a process that is told what to time: a line in, a line out.
 
-  python3 peer_onnxruntime.py MODEL.onnx [plain]
+  python3 peer_onnxruntime.py MODEL.onnx [part=A,B..C,D] [plain]
+
+part: of the model, from tensors A, B to C, D, as --extract has it; the package onnx makes it.
 
   input DTYPE D0xD1x... FILE   the next input, in graph order   ok
   freeze N,N... NAME           the numbers of an input that     ok
@@ -42,6 +44,57 @@ def has_shape(value, declared):
     return len(shape) == len(declared) and all(
         not isinstance(says, int) or says == is_ for is_, says in zip(shape, declared)
     )
+
+
+def part_of(path, text):
+    """The part of the model between tensors, or outputs of nodes, of these names; nothing between
+    the dots and a side: the model's own inputs or outputs."""
+    import onnx
+
+    model = onnx.load(path)
+    graph = model.graph
+    made = {name: node for node in graph.node for name in node.output if name}
+    known = {value.name: value for value in [*graph.input, *graph.output, *graph.value_info]}
+    first, last = (names.split(",") if names else [] for names in text.split("..", 1))
+
+    def tensors(names):
+        for name in names:
+            given = name in made or any(name == value.name for value in [*graph.input, *graph.initializer])
+            nodes = [node for node in graph.node if node.name == name]
+            yield from [name] if given else [o for node in nodes for o in node.output if o]
+
+    first = list(dict.fromkeys(tensors(first)))
+    last = list(dict.fromkeys(tensors(last))) or [value.name for value in graph.output]
+    if any(name not in known for name in [*first, *last]):
+        shaped = onnx.shape_inference.infer_shapes(model)
+        known |= {value.name: value for value in shaped.graph.value_info}
+
+    def reads(node):
+        yield from node.input
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                for inner in attribute.g.node:
+                    yield from reads(inner)
+                yield from (value.name for value in attribute.g.output)
+
+    needed, ahead, read = set(), list(last), set()
+    while ahead:
+        name = ahead.pop()
+        read.add(name)
+        node = made.get(name)
+        if node is not None and name not in first and id(node) not in needed:
+            needed.add(id(node))
+            ahead.extend(reads(node))
+    nodes = [node for node in graph.node if id(node) in needed]
+    for node in nodes:
+        node.output[:] = ["" if name in first else name for name in node.output]
+    inputs = [value for value in graph.input if value.name in read and value.name not in first]
+    inputs += [known[name] for name in first]
+    outputs = [known.get(name) or onnx.ValueInfoProto(name=name) for name in last]
+    constants = [value for value in graph.initializer if value.name in read and value.name not in first]
+    part = onnx.helper.make_graph(nodes, graph.name, inputs, outputs, constants)
+    graph.CopyFrom(part)
+    return model.SerializeToString()
 
 
 class Peer:
@@ -143,7 +196,11 @@ class Peer:
 
 def main():
     try:
-        peer = Peer(sys.argv[1], "plain" in sys.argv[2:])
+        model, *options = sys.argv[1:]
+        for option in options:
+            if option.startswith("part="):
+                model = part_of(model, option[len("part=") :])
+        peer = Peer(model, "plain" in options)
     except Exception as problem:  # of many kinds
         fail(problem)
     print("ok", onnxruntime.__version__, flush=True)

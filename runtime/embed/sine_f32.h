@@ -18,10 +18,13 @@ INLINE_F32 float sine_f32(float v, uint32_t quarters)
     uint32_t quarter = quarters, minus = 0;
     float angle = 0.0f;
 
-#if !defined __AVX2__ && !defined __aarch64__ && !defined __riscv_vector
-    if (!near)
+#if defined __AVX2__ || defined __aarch64__ || defined __riscv_vector
+    const int reduces = 1; /* no branch */
+#else
+    const int reduces = !near;
 #endif
-    {
+
+    if (reduces) {
         const uint64_t turns = turns_f32(v);
         const uint32_t high = (uint32_t)(turns >> 32);
         const uint32_t whole = ((high + 0x20000000u) >> 30) & (near - 1), rest = high - (whole << 30);

@@ -13,6 +13,10 @@ struct adapter_memory {
      * first region, outputs from there after the last. */
     const size_t *in_at, *out_at;
     int n_regions; /* number of regions of NAME_step */
+    /* Struct NAME_state lies behind the arena, and where each of the module's states lies in it: what is kept is an
+     * input and an output like others here. */
+    size_t state_place, state_bytes;
+    const size_t *state_at;
 };
 
 /* Writes the C file `path`, which includes NAME.h of its folder and defines

@@ -2,6 +2,8 @@
 #define _XOPEN_SOURCE 700
 #include "runtime/engine/crash.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,8 +17,14 @@ enum { STACK_BYTES = 64 * 1024 };
 
 static const int signals[CRASH_SIGNALS] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL };
 
-/* For the handler, which gets nothing but a number. */
-static const char *volatile crash_place;
+/* For the handler, which gets nothing but a number: the thread that crashes runs it. */
+static _Thread_local const char *volatile crash_place;
+
+/* Handlers belong to the process: the first guard sets them, the last one restores them. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int n_guards;
+static bool is_set[CRASH_SIGNALS];
+static struct sigaction old[CRASH_SIGNALS];
 
 static void tell(const char *text)
 {
@@ -52,26 +60,36 @@ static void set_stack(struct crash_guard *guard)
     sigaltstack(&stack, NULL);
 }
 
-void crash_guard_begin(struct crash_guard *guard, const char *where)
+static void set_handlers(void)
 {
-    struct sigaction action = { .sa_handler = on_crash, .sa_flags = SA_ONSTACK };
+    const struct sigaction action = { .sa_handler = on_crash, .sa_flags = SA_ONSTACK };
 
-    crash_place = where;
-    set_stack(guard);
     for (int i = 0; i < CRASH_SIGNALS; i++) {
-        guard->is_set[i] =
-            sigaction(signals[i], NULL, &guard->old[i]) == 0 &&
-            (guard->old[i].sa_handler == SIG_DFL || guard->old[i].sa_handler == process_crashed);
-        if (guard->is_set[i])
+        is_set[i] = sigaction(signals[i], NULL, &old[i]) == 0 &&
+                    (old[i].sa_handler == SIG_DFL || old[i].sa_handler == process_crashed);
+        if (is_set[i])
             sigaction(signals[i], &action, NULL);
     }
 }
 
+void crash_guard_begin(struct crash_guard *guard, const char *where)
+{
+    crash_place = where;
+    set_stack(guard);
+    pthread_mutex_lock(&lock);
+    if (n_guards++ == 0)
+        set_handlers();
+    pthread_mutex_unlock(&lock);
+}
+
 void crash_guard_end(struct crash_guard *guard)
 {
-    for (int i = 0; i < CRASH_SIGNALS; i++)
-        if (guard->is_set[i])
-            sigaction(signals[i], &guard->old[i], NULL);
+    pthread_mutex_lock(&lock);
+    if (--n_guards == 0)
+        for (int i = 0; i < CRASH_SIGNALS; i++)
+            if (is_set[i])
+                sigaction(signals[i], &old[i], NULL);
+    pthread_mutex_unlock(&lock);
     if (guard->stack)
         sigaltstack(&guard->old_stack, NULL);
     free(guard->stack);

@@ -7,19 +7,16 @@
 #define RUNTIME_ENGINE_CRASH_H
 
 #include <signal.h>
-#include <stdbool.h>
 
 enum { CRASH_SIGNALS = 5 };
 
 struct crash_guard {
-    struct sigaction old[CRASH_SIGNALS];
-    bool is_set[CRASH_SIGNALS];
     stack_t old_stack;
     void *stack; /* NULL = the one that was there */
 };
 
-/* where: "in region 3"; must live until the end. One guard at a time. A signal that somebody else
- * handles already (a sanitizer, say) stays theirs. */
+/* where: "in region 3"; must live until the end. One guard per thread at a time. A signal that
+ * somebody else handles already (a sanitizer, say) stays theirs. */
 void crash_guard_begin(struct crash_guard *guard, const char *where);
 void crash_guard_end(struct crash_guard *guard);
 

@@ -16,7 +16,7 @@ typedef int call_function(int region, const void *const *in, void *const *out, v
 struct generated {
     struct ctx *ctx;
     const struct function *fn;
-    void *library;
+    void *library; /* NULL = another one's */
     call_function *call;
     size_t arena_bytes;
     void *arena;
@@ -48,6 +48,17 @@ static bool compile(struct ctx *ctx, const struct generated_options *options, co
     return host_compile(ctx, &job);
 }
 
+/* What a caller has for itself. */
+static void make_room(struct generated *g)
+{
+    g->arena =
+        aligned_alloc(ARENA_ALIGN, (g->arena_bytes + ARENA_ALIGN) / ARENA_ALIGN * ARENA_ALIGN);
+    if (!g->arena)
+        out_of_memory(g->arena_bytes);
+    g->in = arena_array(&g->ctx->perm, const void *, g->fn->n_params);
+    g->out = arena_array(&g->ctx->perm, void *, g->fn->ret->n_inputs);
+}
+
 struct generated *generated_build(struct ctx *ctx, const struct function *fn,
                                   const struct generated_options *options)
 {
@@ -76,12 +87,18 @@ struct generated *generated_build(struct ctx *ctx, const struct function *fn,
     *(void **)&g->call = dlsym(g->library, "relayc_call");
     *(void **)&arena_bytes = dlsym(g->library, "relayc_arena_bytes");
     g->arena_bytes = arena_bytes();
-    g->arena =
-        aligned_alloc(ARENA_ALIGN, (g->arena_bytes + ARENA_ALIGN) / ARENA_ALIGN * ARENA_ALIGN);
-    if (!g->arena)
-        out_of_memory(g->arena_bytes);
-    g->in = arena_array(&ctx->perm, const void *, fn->n_params);
-    g->out = arena_array(&ctx->perm, void *, fn->ret->n_inputs);
+    make_room(g);
+    return g;
+}
+
+struct generated *generated_again(struct ctx *ctx, const struct generated *of)
+{
+    struct generated *g = arena_new(&ctx->perm, struct generated);
+
+    *g = *of;
+    g->ctx = ctx;
+    g->library = NULL;
+    make_room(g);
     return g;
 }
 
@@ -142,6 +159,7 @@ void generated_free(struct generated *g)
 {
     if (!g)
         return;
-    dlclose(g->library);
+    if (g->library)
+        dlclose(g->library);
     free(g->arena);
 }

@@ -36,6 +36,10 @@ struct generated;
 struct generated *generated_build(struct ctx *ctx, const struct function *fn,
                                   const struct generated_options *options);
 
+/* Another caller of the same code, with an arena of its own: for another thread. `of` must outlive
+ * it. Generated C keeps no state; functions of backends may. */
+struct generated *generated_again(struct ctx *ctx, const struct generated *of);
+
 /* A function of a region that does not return 0 is an error (REGION_FAILED). A crash ends the
  * process with exit code 1: a line on standard error says where, and temporary files are removed.
  *

@@ -19,7 +19,7 @@ static struct mark add_type(struct mark mark, const struct type *type)
     mark = mark_add(mark, type->dim, (size_t)type->rank * sizeof *type->dim);
     if (codec) {
         const int fields[] = { codec->exponent_bits, codec->mantissa_bits, codec->bias,
-                               (int)codec->specials };
+                               (int)codec->specials, (int)codec->sign };
 
         mark = mark_add(mark, fields, sizeof fields);
     }

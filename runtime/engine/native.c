@@ -40,7 +40,8 @@ struct mark native_mark(const struct native *native, struct mark mark)
     mark = mark_add(mark, counts, sizeof counts);
     if (native->format) {
         const int codec[] = { native->format->exponent_bits, native->format->mantissa_bits,
-                              native->format->bias, (int)native->format->specials };
+                              native->format->bias, (int)native->format->specials,
+                              (int)native->format->sign };
 
         mark = mark_add(mark, codec, sizeof codec);
     }

@@ -23,8 +23,10 @@ bool plan_check(struct plan *plan, const struct node *node, dnnl_status_t status
 struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitive_t primitive,
                        int n, struct slot *const *slots)
 {
-    struct step *step = arena_new(&plan->arena, struct step);
+    struct step *step;
 
+    plan->held.primitive = primitive; /* should the next lines fail */
+    step = arena_new(&plan->arena, struct step);
     step->node = node;
     step->primitive = primitive;
     step->n_slots = n;
@@ -45,6 +47,7 @@ struct step *plan_step(struct plan *plan, const struct node *node, dnnl_primitiv
         plan->first = step;
     plan->last = step;
     plan->n_steps++;
+    plan->held.primitive = NULL;
     return step;
 }
 
@@ -162,6 +165,10 @@ static bool build_node(struct plan *plan, struct frame *frame, const struct node
     *result_of = node;
     if (node->op == OP_CALL)
         return build_call(plan, frame, node);
+    if (node->op == OP_CUSTOM)
+        return diag_error(plan->ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
+                          "%s is a C function of yours (--custom-op): only the generated C calls it",
+                          str_safe(&plan->ctx->perm, node->attrs.custom.op, 60));
     if (op_row(node->op)->pattern == PATTERN_VIEW || node->op == OP_COPY)
         return build_view(plan, frame, node);
     if (!build_native(plan, frame, node, native_fold, &done))
@@ -252,6 +259,9 @@ static void release(void *user, size_t size)
             dnnl_memory_destroy(step->args[i].memory);
         dnnl_primitive_destroy(step->primitive);
     }
+    dnnl_primitive_destroy(plan->held.primitive);
+    dnnl_primitive_desc_destroy(plan->held.desc);
+    dnnl_post_ops_destroy(plan->held.post_ops);
 }
 
 struct plan *plan_build(struct ctx *ctx, dnnl_engine_t engine, dnnl_stream_t stream,

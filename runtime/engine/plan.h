@@ -95,6 +95,11 @@ struct plan {
     struct bulk pool_memory;
     char *pool;
     int n_onednn, n_reference;
+    struct { /* of oneDNN, while they are in no step: released with the plan if memory runs out */
+        dnnl_post_ops_t post_ops;
+        dnnl_primitive_desc_t desc;
+        dnnl_primitive_t primitive;
+    } held;
     struct shared *shared; /* shared with plans of other variants (reuse.h); NULL = none */
 };
 

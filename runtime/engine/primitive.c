@@ -148,7 +148,10 @@ static bool try_chain(const struct primitive_row *row, struct work *work)
         work->failed = true;
         return false;
     }
+    work->plan->held.post_ops = work->post_ops;
     ok = row->prepare(work);
+    work->plan->held.post_ops = NULL;
+    work->plan->held.desc = NULL;
     dnnl_post_ops_destroy(work->post_ops);
     dnnl_primitive_desc_destroy(work->desc);
     return ok;

@@ -151,6 +151,7 @@ static bool reorder_new(struct plan *plan, const dnnl_memory_desc_t *from,
     if (status == dnnl_success)
         status = dnnl_primitive_create(reorder, desc);
     dnnl_primitive_desc_destroy(desc);
+    plan->held.primitive = *reorder;
     return plan_check(plan, NULL, status, "reorder a tensor");
 }
 
@@ -178,6 +179,7 @@ static bool reorder_now(struct plan *plan, const dnnl_memory_desc_t *from, void 
     ok = plan_check(plan, NULL, status, "reorder a tensor");
     dnnl_memory_destroy(source);
     dnnl_memory_destroy(target);
+    plan->held.primitive = NULL;
     dnnl_primitive_destroy(reorder);
     return ok;
 }

@@ -199,7 +199,7 @@ static dnnl_status_t create_generic(struct work *work, const_dnnl_op_desc_t desc
 
 bool work_take(struct work *work, dnnl_status_t status, dnnl_primitive_desc_t desc)
 {
-    work->desc = desc;
+    work->desc = work->plan->held.desc = desc;
     return possible(work, status);
 }
 
@@ -236,6 +236,7 @@ bool work_create(struct work *work, const_dnnl_op_desc_t desc, const dnnl_memory
         status = work->generic_only ? create_generic(work, desc, attr)
                                     : dnnl_primitive_desc_create(&work->desc, desc, attr,
                                                                  work->plan->engine, NULL);
+    work->plan->held.desc = work->desc;
     dnnl_primitive_attr_destroy(attr);
     if (!possible(work, status))
         return false;
@@ -325,6 +326,7 @@ bool work_finish(struct work *work)
             return false;
     if (!possible(work, dnnl_primitive_create(&primitive, work->desc)))
         return false;
+    work->plan->held.primitive = primitive;
     for (int i = 0; i < work->n_results; i++) /* no earlier: reorders may have come in between */
         work->results[i]->storage->first = work->plan->n_steps;
     step = plan_step(work->plan, work->node, primitive, work->n_bound, work->bound);
@@ -337,7 +339,7 @@ bool work_finish(struct work *work)
     if (!describe_args(work, step) || !describe_scratchpad(work, step))
         return false;
     dnnl_primitive_desc_destroy(work->desc);
-    work->desc = NULL;
+    work->desc = work->plan->held.desc = NULL;
     work->n_bound = work->n_results = 0; /* a node may take several steps */
     return true;
 }

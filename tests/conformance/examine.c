@@ -213,7 +213,7 @@ static bool stage_generate(struct examination *e)
     e->report->stage = STAGE_C;
     mkdir(e->test->work, 0777);
     e->driver.outputs = &files;
-    if (!driver_run(&e->driver, STAGE_CODE) || !output_commit(&files) ||
+    if (!driver_run(&e->driver, STAGE_PRINT) || !output_commit(&files) ||
         !case_adapter_write(e->ctx, e->test, main_fn->n_params, main_fn->ret->n_inputs)) {
         output_abort(&files);
         judge_errors(e);

@@ -15,6 +15,9 @@
 
 enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
 
+/* A case's name before: the file with the function that calls it. */
+#define CALL "_call.c"
+
 static const char flags[] =
     "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -O1 -shared -fPIC";
 
@@ -22,7 +25,7 @@ bool case_adapter_write(struct ctx *ctx, const struct test_case *test, int n_inp
 {
     struct output_set set = { .ctx = ctx };
     struct writer *w =
-        output_open(&set, arena_printf(&ctx->perm, "%s/%s_call.c", test->work, test->c_name));
+        output_open(&set, arena_printf(&ctx->perm, "%s/%s" CALL, test->work, test->c_name));
     char *upper = arena_strdup(&ctx->perm, test->c_name);
 
     for (char *c = upper; *c; c++)
@@ -68,16 +71,33 @@ static void add_words(struct batch *batch, const char *text)
         add_word(batch, word);
 }
 
-/* The .c files of a case. */
+/* The .c files of a case, but for the function that calls it. */
 static void add_sources(struct batch *batch, const struct test_case *test)
 {
+    const char *call = arena_printf(&batch->arena, "%s" CALL, test->c_name);
     DIR *dir = opendir(test->work);
 
     for (struct dirent *entry; dir && (entry = readdir(dir));)
-        if (str_starts(entry->d_name, test->c_name) && str_ends(entry->d_name, ".c"))
+        if (str_starts(entry->d_name, test->c_name) && str_ends(entry->d_name, ".c") &&
+            strcmp(entry->d_name, call) != 0)
             add_word(batch, arena_printf(&batch->arena, "%s/%s", test->work, entry->d_name));
     if (dir)
         closedir(dir);
+}
+
+/* The functions that call the cases are one file: each has a name of its own, and a compiler that is
+ * started for them takes as long as for a case. */
+static void add_calls(struct batch *batch)
+{
+    const char *path = arena_printf(&batch->arena, "%s/%s.c", batch->tests[0]->work,
+                                    batch->n > 1 ? "calls" : "call");
+    FILE *file = fopen(path, "w");
+
+    for (int i = 0; file && i < batch->n; i++)
+        fprintf(file, "#include \"../%s/%s" CALL "\"\n", batch->tests[i]->c_name,
+                batch->tests[i]->c_name);
+    if (file && fclose(file) == 0)
+        add_word(batch, path);
 }
 
 static void batch_start(const struct settings *settings, struct batch *batch)
@@ -92,6 +112,7 @@ static void batch_start(const struct settings *settings, struct batch *batch)
     add_word(batch, batch->library);
     for (int i = 0; i < batch->n; i++)
         add_sources(batch, batch->tests[i]);
+    add_calls(batch);
     add_word(batch, "-lm");
     batch->words[batch->n_words] = NULL;
     batch->pid = child_start(batch->words, batch->log);

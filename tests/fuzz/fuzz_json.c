@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "driver/driver.h"
 #include "relay_ir/json.h"
-#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "relay_ir/verify.h"
 #include "tests/support/temp_dir.h"
@@ -56,6 +56,15 @@ static void check_round_trip(struct ctx *ctx, const struct module *module)
     module_free(again);
 }
 
+static void run_all_passes(struct ctx *ctx, struct module *module)
+{
+    struct driver_state driver = driver_begin(ctx, COMMAND_INSPECT);
+
+    driver_take(&driver, module);
+    driver_run(&driver, STAGE_FUSE);
+    driver_free(&driver);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct ctx *ctx = ctx_new("fuzz.json");
@@ -66,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (module) {
         check_round_trip(ctx, module);
-        pipeline_run(module, &(struct pipeline_options){ .log = stderr });
+        run_all_passes(ctx, module);
         if (has_internal_error(ctx))
             abort();
     }

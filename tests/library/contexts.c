@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 {
     if (argc != 4)
         return 2;
-    CHECK(strcmp(relayc_version(), RELAYC_VERSION) == 0 && relayc_version_number() == 100);
+    CHECK(strcmp(relayc_version(), RELAYC_VERSION) == 0 && relayc_version_number() == 200);
     CHECK(relayc_explain(301) && !relayc_explain(12345));
     check_options();
     check_again(argv[1], argv[2]);

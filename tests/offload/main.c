@@ -5,7 +5,7 @@
  *           [--everything] [--must] [--sanitize] [--tolerance X] (MODEL_DIR | FILE.onnx)...
  *
  * What is expected what the reference evaluator says of the graph before partitioning (after
- * quantize_module, which changes numbers and has its own tests), and under f32 the model's io/ too.
+ * the stage quantize, which changes numbers and has its own tests), and under f32 the model's io/ too.
  *
  * --everything  all that matches is offloaded: by priority, without the cost step
  * --must        each target of the list must get a region
@@ -48,14 +48,13 @@ static bool fail(struct ctx *ctx, const char **reason, const char *text)
     return false;
 }
 
-static bool build_and_run(struct offload *offload, const char *work,
-                          const struct settings *settings, struct codegen_result *result,
-                          double *error, const char **reason)
+static bool build_and_run(struct trial *trial, const char *work, const struct settings *settings,
+                          struct codegen_result *result, double *error, const char **reason)
 {
-    struct network *network = &offload->network;
+    struct network *network = &trial->network;
     const char *const names[] = { "gcc", "gcc-sanitized" };
 
-    if (!network_write(network, work, NULL, &offload->targets, result))
+    if (!network_write(network, work, NULL, &trial->driver.offload.targets, result))
         return fail(network->ctx, reason, "no C was generated");
     for (int i = 0; i < (settings->sanitize ? 2 : 1); i++) {
         double one;
@@ -64,7 +63,7 @@ static bool build_and_run(struct offload *offload, const char *work,
             return false;
         *error = fmax(*error, one);
     }
-    return watch_arena(offload, work, result, reason) || fail(network->ctx, reason, NULL);
+    return watch_arena(trial, work, result, reason) || fail(network->ctx, reason, NULL);
 }
 
 /* Under FP8, a number next to the border between two steps goes one way in the reference's order of
@@ -72,27 +71,27 @@ static bool build_and_run(struct offload *offload, const char *work,
  * one such number moves others over their borders, until little but the precision itself bounds
  * what comes out: the error may be as great as the distance between fp8 and f32. A target that sums
  * in the reference's order, and has all of the network, has no error at all. */
-static double default_tolerance(const struct offload *offload)
+static double default_tolerance(const struct trial *trial)
 {
-    return fmax(offload->network.tolerance, offload->noise);
+    return fmax(trial->network.tolerance, trial->noise);
 }
 
-static const char *shares(struct offload *offload)
+static const char *shares(struct trial *trial)
 {
-    struct str text = { .arena = &offload->network.ctx->perm };
+    struct str text = { .arena = &trial->network.ctx->perm };
 
-    for (int i = 0; i < offload->n_shares; i++)
-        str_printf(&text, "%s%s %d/%d", i ? ", " : "", offload->shares[i].target->name,
-                   offload->shares[i].n_regions, offload->shares[i].n_nodes);
+    for (int i = 0; i < trial->n_shares; i++)
+        str_printf(&text, "%s%s %d/%d", i ? ", " : "", trial->shares[i].target->name,
+                   trial->shares[i].n_regions, trial->shares[i].n_nodes);
     return str_text(&text);
 }
 
-static bool all_take_part(struct offload *offload, const char **reason)
+static bool all_take_part(struct trial *trial, const char **reason)
 {
-    for (int i = 1; i < offload->n_shares; i++)
-        if (offload->shares[i].n_regions == 0) {
-            *reason = arena_printf(&offload->network.ctx->perm, "%s got no region",
-                                   offload->shares[i].target->name);
+    for (int i = 1; i < trial->n_shares; i++)
+        if (trial->shares[i].n_regions == 0) {
+            *reason = arena_printf(&trial->network.ctx->perm, "%s got no region",
+                                   trial->shares[i].target->name);
             return false;
         }
     return true;
@@ -101,38 +100,38 @@ static bool all_take_part(struct offload *offload, const char **reason)
 static void run_one(const char *dir, const char *list, const char *precision,
                     struct settings *settings, struct oracle **oracles)
 {
-    struct offload offload = { .list = list,
-                               .precision = precision,
-                               .everything = settings->everything,
-                               .target_dir = settings->target_dir };
+    struct trial trial = { .list = list,
+                           .precision = precision,
+                           .everything = settings->everything,
+                           .target_dir = settings->target_dir };
     struct codegen_result result = { 0 };
     const char *reason = NULL;
     double error = 0, tolerance = settings->tolerance;
-    bool ok = offload_prepare(&offload, dir, oracles);
-    struct ctx *ctx = offload.network.ctx;
+    bool ok = trial_prepare(&trial, dir, oracles);
+    struct ctx *ctx = trial.network.ctx;
 
     if (!ok)
         fail(ctx, &reason, "it was not partitioned");
-    ok = ok && (!settings->must || all_take_part(&offload, &reason)) &&
-         build_and_run(&offload,
-                       arena_printf(&ctx->perm, "%s/%s.%s.%s", settings->work, offload.network.name,
+    ok = ok && (!settings->must || all_take_part(&trial, &reason)) &&
+         build_and_run(&trial,
+                       arena_printf(&ctx->perm, "%s/%s.%s.%s", settings->work, trial.network.name,
                                     list, precision),
                        settings, &result, &error, &reason);
     if (tolerance == 0)
-        tolerance = default_tolerance(&offload);
+        tolerance = default_tolerance(&trial);
     if (ok && !(error <= tolerance)) {
         reason = arena_printf(&ctx->perm, "error %.1e, tolerance %.0e", error, tolerance);
         ok = false;
     }
     if (ok)
         printf("pass %-20s %-14s %s  error %.1e  (to f32 %.1e)  arena %zu  regions/nodes: %s\n",
-               offload.network.name, list, precision, error, offload.noise, result.arena_bytes,
-               shares(&offload));
+               trial.network.name, list, precision, error, trial.noise, result.arena_bytes,
+               shares(&trial));
     else
-        printf("FAIL %-20s %-14s %s  %s\n", offload.network.name, list, precision, reason);
+        printf("FAIL %-20s %-14s %s  %s\n", trial.network.name, list, precision, reason);
     fflush(stdout);
     *(ok ? &settings->passed : &settings->failed) += 1;
-    offload_free(&offload);
+    trial_free(&trial);
 }
 
 static void run_model(const char *dir, struct settings *settings)

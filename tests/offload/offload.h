@@ -2,7 +2,7 @@
 #ifndef TESTS_OFFLOAD_OFFLOAD_H
 #define TESTS_OFFLOAD_OFFLOAD_H
 
-#include "partition/partition.h"
+#include "driver/driver.h"
 #include "tests/support/network.h"
 
 enum { MAX_TARGETS = 8 };
@@ -13,15 +13,15 @@ struct share {
     int n_regions, n_nodes;
 };
 
-struct offload {
+struct trial {
     const char *list;      /* "sim_npu,dnnl" */
-    const char *precision; /* "f32", "fp8" ..., as quantize_module has it without data */
+    const char *precision; /* "f32", "fp8" ..., --no-data-free */
     bool everything;       /* by priority, without the cost step */
     const char *target_dir;
 
-    struct network network; /* after fuse_ops; sets hold what is wanted */
-    double noise;           /* how far the precision's results are from f32's */
-    struct targets targets;
+    struct network network;     /* after fuse_ops; sets hold what is wanted */
+    double noise;               /* how far the precision's results are from f32's */
+    struct driver_state driver; /* its targets */
     int n_shares;
     struct share shares[MAX_TARGETS + 1];
 };
@@ -30,14 +30,14 @@ struct offload {
 struct oracle;
 void oracles_free(struct oracle *oracles);
 
-/* Imports, simplifies, partitions and fuses, with module_verify after each step. False after errors
- * in network.ctx. To be freed either way. */
-bool offload_prepare(struct offload *offload, const char *dir, struct oracle **oracles);
-void offload_free(struct offload *offload);
+/* The stages of relayc compile up to fuse, on the network of the folder. False after errors in network.ctx. To be freed
+ * either way. */
+bool trial_prepare(struct trial *trial, const char *dir, struct oracle **oracles);
+void trial_free(struct trial *trial);
 
 /* Runs the C of `work` region by region: none may change a byte of the arena outside its results
  * and its working memory, as NAME.json tells them. False with a reason, or after errors. */
-bool watch_arena(struct offload *offload, const char *work, const struct codegen_result *result,
+bool watch_arena(struct trial *trial, const char *work, const struct codegen_result *result,
                  const char **reason);
 
 #endif

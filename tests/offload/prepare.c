@@ -1,13 +1,11 @@
-/* prepare.c - see offload_prepare: a model through the partitioner, and what it should compute. */
+/* prepare.c - see trial_prepare: a model through the driver, and what it should compute. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "quantize/quantize.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/text.h"
-#include "relay_ir/verify.h"
 #include "tests/offload/offload.h"
 #include "tests/support/executions.h"
 
@@ -48,9 +46,9 @@ static struct oracle *oracle_new(const struct network *network, const char *grap
     return oracle;
 }
 
-static struct oracle *find_oracle(struct offload *offload, struct oracle **oracles)
+static struct oracle *find_oracle(struct trial *trial, struct oracle **oracles)
 {
-    struct network *network = &offload->network;
+    struct network *network = &trial->network;
     struct str graph = { .arena = &network->ctx->perm };
     struct oracle *oracle = *oracles;
 
@@ -81,10 +79,10 @@ static double distance(const struct network *network, const struct oracle *a,
 
 /* The network's sets, once more with what the reference evaluator wants; with that only where the
  * model's own outputs are of another precision. */
-static void add_sets(struct offload *offload, const struct oracle *oracle)
+static void add_sets(struct trial *trial, const struct oracle *oracle)
 {
-    struct network *network = &offload->network;
-    const int n = network->n_sets, first = strcmp(offload->precision, "f32") == 0 ? n : 0;
+    struct network *network = &trial->network;
+    const int n = network->n_sets, first = strcmp(trial->precision, "f32") == 0 ? n : 0;
 
     for (int i = 0; i < n && first + i < MAX_SETS; i++) {
         struct io_set *set = &network->sets[first + i];
@@ -96,120 +94,80 @@ static void add_sets(struct offload *offload, const struct oracle *oracle)
     }
 }
 
-static bool add_share(struct offload *offload, const char *name)
+/* c first, then the targets in their order. */
+static bool begin(struct trial *trial)
 {
-    const struct target *target = targets_find(&offload->targets, name);
+    struct driver_state *driver = &trial->driver;
+    const struct partition_options *options = &driver->offload.options;
 
-    if (!target || offload->n_shares > MAX_TARGETS)
-        return diag_error(offload->network.ctx, DIAG_TARGET_UNKNOWN, NULL, "there is no target %s",
-                          name);
-    offload->shares[offload->n_shares++].target = target;
+    *driver = driver_begin(trial->network.ctx, COMMAND_COMPILE);
+    driver_give(driver, OPTION_NAME, "net");
+    driver_give(driver, OPTION_OFFLOAD, trial->list);
+    driver_give(driver, OPTION_CHECK_PASSES, "");
+    if (trial->target_dir)
+        driver_give(driver, OPTION_TARGET_DIR, trial->target_dir);
+    if (trial->everything) {
+        driver_give(driver, OPTION_ASSIGN, "priority");
+        driver_give(driver, OPTION_NO_COST, "");
+    }
+    if (strcmp(trial->precision, "f32") != 0) {
+        driver_give(driver, OPTION_PRECISION, trial->precision);
+        driver_give(driver, OPTION_NO_DATA_FREE, "");
+    }
+    driver_take(driver, trial->network.module);
+    if (!driver_prepare(driver))
+        return false;
+    trial->shares[trial->n_shares++].target = driver->offload.targets.first;
+    for (int i = 0; i < options->n_offload && trial->n_shares <= MAX_TARGETS; i++)
+        trial->shares[trial->n_shares++].target = options->offload[i];
     return true;
 }
 
-static bool load_targets(struct offload *offload)
-{
-    struct ctx *ctx = offload->network.ctx;
-    bool ok =
-        targets_load(ctx, offload->target_dir ? 1 : 0, &offload->target_dir, &offload->targets) &&
-        add_share(offload, "c");
-
-    for (const char *at = offload->list; *at && ok;) {
-        const size_t n = strcspn(at, ",");
-
-        const char *name = arena_strndup(&ctx->perm, at, n);
-
-        ok = strcmp(name, "c") == 0 || add_share(offload, name);
-        at += n + (at[n] == ',');
-    }
-    return ok;
-}
-
-static void count_shares(struct offload *offload, const struct partition *partition)
+static void count_shares(struct trial *trial, const struct partition *partition)
 {
     for (int i = 0; i < partition->n_nodes; i++)
-        offload->shares[0].n_nodes += !partition->choice[i];
+        trial->shares[0].n_nodes += !partition->choice[i];
     for (int i = 0; i < partition->n_regions; i++)
-        for (int k = 0; k < offload->n_shares; k++)
-            if (offload->shares[k].target == partition->regions[i].target) {
-                offload->shares[k].n_regions++;
-                offload->shares[k].n_nodes += partition->regions[i].n_nodes;
+        for (int k = 0; k < trial->n_shares; k++)
+            if (trial->shares[k].target == partition->regions[i].target) {
+                trial->shares[k].n_regions++;
+                trial->shares[k].n_nodes += partition->regions[i].n_nodes;
             }
 }
 
-/* To the precision, without data: scales are 1, biases as they are. */
-static bool quantize_network(struct offload *offload)
-{
-    struct network *network = &offload->network;
-    const struct pipeline_options pipeline = { .log = stderr };
-    struct quantize_options options = { .n_threads = 1 };
-    struct quantize_report report;
-
-    return precision_parse(network->ctx, "--precision", offload->precision, &options.precision) &&
-           (!quantize_wanted(&options) ||
-            quantize_module(network->module, &options, &pipeline, &report));
-}
-
-static bool partition_network(struct offload *offload)
-{
-    struct module *module = offload->network.module;
-    const struct target *list[MAX_TARGETS];
-    const struct partition_options options = { .targets = &offload->targets,
-                                               .n_offload = offload->n_shares - 1,
-                                               .offload = list,
-                                               .assign = offload->everything ? ASSIGN_PRIORITY
-                                                                             : ASSIGN_COST,
-                                               .no_cost = offload->everything };
-    struct partition *partition;
-    int n;
-    const struct partition_pass *passes = partition_passes(&n);
-    bool ok = true;
-
-    for (int i = 1; i < offload->n_shares; i++)
-        list[i - 1] = offload->shares[i].target;
-    partition = partition_new(module, &options);
-    for (int i = 0; i < n && ok; i++) {
-        if (strcmp(passes[i].name, "partition") == 0)
-            count_shares(offload, partition);
-        ok = partition_run_one(partition, passes[i].name) && module_verify(module, passes[i].name);
-    }
-    partition_free(partition);
-    return ok;
-}
-
 /* What is wanted of the network, and how far that is from f32. */
-static bool want(struct offload *offload, const struct oracle *plain, struct oracle **oracles)
+static bool want(struct trial *trial, const struct oracle *plain, struct oracle **oracles)
 {
-    const struct oracle *oracle = find_oracle(offload, oracles);
+    const struct oracle *oracle = find_oracle(trial, oracles);
 
     if (!oracle)
         return false;
-    offload->noise = distance(&offload->network, plain, oracle);
-    add_sets(offload, oracle);
+    trial->noise = distance(&trial->network, plain, oracle);
+    add_sets(trial, oracle);
     return true;
 }
 
-bool offload_prepare(struct offload *offload, const char *dir, struct oracle **oracles)
+bool trial_prepare(struct trial *trial, const char *dir, struct oracle **oracles)
 {
-    struct network *network = &offload->network;
-    struct pipeline_options options = { .part = PIPELINE_PREPARE, .log = stderr };
-
+    struct network *network = &trial->network;
+    struct driver_state *driver = &trial->driver;
     const struct oracle *plain;
 
-    if (!network_load(network, dir) || !load_targets(offload) ||
-        !pipeline_run(network->module, &options) || !(plain = find_oracle(offload, oracles)) ||
-        !quantize_network(offload) || !want(offload, plain, oracles) || !partition_network(offload))
+    if (!network_load(network, dir) || !begin(trial) || !driver_run(driver, STAGE_SIMPLIFY) ||
+        !(plain = find_oracle(trial, oracles)) || !driver_run(driver, STAGE_QUANTIZE) ||
+        !want(trial, plain, oracles) || !driver_run(driver, STAGE_PARTITION))
         return false;
-    options.part = PIPELINE_FUSE;
-    if (!pipeline_run(network->module, &options) || !module_verify(network->module, "fuse_ops"))
+    count_shares(trial, driver->offload.partition);
+    if (!driver_run(driver, STAGE_FUSE))
         return false;
     for (const struct node *node = network->module->main->first; node; node = node->next)
-        offload->shares[0].n_regions +=
+        trial->shares[0].n_regions +=
             node->op == OP_CALL && strcmp(node->callee->compiler, "c") == 0;
     return true;
 }
 
-void offload_free(struct offload *offload)
+void trial_free(struct trial *trial)
 {
-    network_free(&offload->network);
+    driver_free(&trial->driver);
+    network_free(&trial->network);
 }

@@ -73,10 +73,10 @@ static bool step(const struct watch *watch, int region, const char **reason)
     return false;
 }
 
-static struct generated *build_steps(struct offload *offload, const char *work,
+static struct generated *build_steps(struct trial *trial, const char *work,
                                      const struct codegen_result *result)
 {
-    struct ctx *ctx = offload->network.ctx;
+    struct ctx *ctx = trial->network.ctx;
     const struct generated_options options = { .name = "net",
                                                .dir = work,
                                                .files = network_files(&ctx->perm, work, result),
@@ -84,13 +84,13 @@ static struct generated *build_steps(struct offload *offload, const char *work,
                                                .libs = result->host_flags,
                                                .step = true };
 
-    return generated_build(ctx, offload->network.module->main, &options);
+    return generated_build(ctx, trial->network.module->main, &options);
 }
 
-bool watch_arena(struct offload *offload, const char *work, const struct codegen_result *result,
+bool watch_arena(struct trial *trial, const char *work, const struct codegen_result *result,
                  const char **reason)
 {
-    struct network *network = &offload->network;
+    struct network *network = &trial->network;
     struct arena *arena = &network->ctx->perm;
     cJSON *json = network_json(network->ctx, arena_printf(arena, "%s/net.json", work));
     struct watch watch = { .ctx = network->ctx,
@@ -99,7 +99,7 @@ bool watch_arena(struct offload *offload, const char *work, const struct codegen
                                cJSON_GetObjectItemCaseSensitive(json, "arena"), "map"),
                            .before = arena_alloc(arena, result->arena_bytes + 1),
                            .after = arena_alloc(arena, result->arena_bytes + 1),
-                           .generated = build_steps(offload, work, result) };
+                           .generated = build_steps(trial, work, result) };
     struct tensor *outputs =
         arena_array(arena, struct tensor, network->module->main->ret->n_inputs);
     bool ok = watch.map && watch.generated &&

@@ -67,6 +67,11 @@ def bits(oracle, found, simulated):
     return None
 
 
+def noise_of(draws):
+    """The greatest of the draws in which noise makes no NaN (a root of less than 0); infinite where it always does."""
+    return max((rms(d) for d in draws if np.all(np.isfinite(d))), default=np.inf)
+
+
 def steps(oracle, found, simulated, precision):
     """Near the simulation: what one step of the format, here and there, can do."""
     deviations = oracle.deviations(precision, 3)
@@ -81,7 +86,7 @@ def steps(oracle, found, simulated, precision):
                     return f"output {oracle.names[i]}: other numbers than the simulation's are infinite or NaN"
                 continue
             scale = rms(w)
-            noise = max(rms(np.nan_to_num(d)) for d in deviations[k][i])
+            noise = noise_of(deviations[k][i])
             if scale < LEAST_SPREAD or noise > 0.5 * scale:
                 continue
             judged = True
@@ -104,7 +109,7 @@ def loosely(oracle, found, precision, draws=3):
                 continue
             y, w = wide(y), wide(w)
             scale = rms(w - np.mean(w)) if w.size > 1 else rms(w)
-            noise = max(rms(np.nan_to_num(d)) for d in deviations[k][i])
+            noise = noise_of(deviations[k][i])
             limit = 5 * noise + 0.01 * rms(w)
             if scale < LEAST_SPREAD or limit > 0.8 * scale:
                 continue

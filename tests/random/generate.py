@@ -3,7 +3,8 @@
 import os
 import sys
 
-import elementwise  # noqa: F401, the pieces register themselves
+import control  # noqa: F401, the pieces register themselves
+import elementwise  # noqa: F401
 import idioms  # noqa: F401
 import moves
 import others  # noqa: F401

@@ -69,7 +69,8 @@ def cases(folder, here):
         path = os.path.join(folder, name)
         lines = open(path[:-5] + ".txt", encoding="utf-8").readlines()
         # Of one that was about a warning, say, numbers may be too coarse to be judged; its text says so.
-        right = ("right", "not judged") if any(x.startswith("numbers are not judged") for x in lines) else ("right",)
+        says = "".join(lines)
+        right = ["right"] + ["not judged"] * ("\nnumbers are not judged" in says) + ["refused"] * ("\nmay be refused" in says)
         for line in lines:
             if not line.startswith("precision="):
                 continue

@@ -4,7 +4,7 @@ they multiply, so that numbers neither explode nor vanish."""
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, shape_inference
 
 DIMS = (1, 1, 2, 3, 8, 16, 17)
 MOST_ELEMENTS = 6000  # of a value
@@ -21,7 +21,69 @@ class Reject(Exception):
     """What a piece wanted cannot be: nothing is added."""
 
 
+SIGNED_WEIGHTS = {"QLinearMatMul": (0, 3, 5), "QLinearConv": (0, 3, 5), "QGemm": (0, 3, 5),
+                  "MatMulInteger": (0, 1, 3), "ConvInteger": (0, 1, 3)}  # operands x, w, zero point of w
+
+
+def with_unsigned_weights(model):
+    """The same sums from unsigned weights. On a CPU without VNNI, ONNX Runtime adds products of unsigned and signed
+    bytes in 16 bits, which saturate: 255 * 127 * 2 is not 32767."""
+    nodes = [n for n in model.graph.node if n.op_type in SIGNED_WEIGHTS]
+    if not nodes:
+        return model
+    result = onnx.ModelProto()
+    result.CopyFrom(model)
+    graph = result.graph
+    constants = {t.name: t for t in graph.initializer}
+    offset, kind = "unsigned_offset", TensorProto.INT32
+    graph.initializer.append(numpy_helper.from_array(np.array(128, np.int32), offset))
+    graph.initializer.append(numpy_helper.from_array(np.array(128, np.uint8), "unsigned_zero"))
+    types = {i.name: i.type.tensor_type.elem_type for i in shape_inference.infer_shapes(model).graph.value_info}
+    types.update({i.name: i.type.tensor_type.elem_type for i in model.graph.input})
+    types.update({name: t.data_type for name, t in constants.items()})
+    types.update({n.output[0]: n.attribute[0].t.data_type for n in graph.node if n.op_type == "Constant"})
+    known, all_nodes = {}, []
+
+    def unsigned(name):
+        if name not in known:
+            known[name] = name + "_unsigned"
+            wide, moved = name + "_i32", name + "_moved"
+            all_nodes.extend([helper.make_node("Cast", [name], [wide], to=kind),
+                              helper.make_node("Add", [wide, offset], [moved]),
+                              helper.make_node("Cast", [moved], [known[name]], to=TensorProto.UINT8)])
+        return known[name]
+
+    for node in graph.node:
+        copy = onnx.NodeProto()
+        copy.CopyFrom(node)
+        x, w, zero = SIGNED_WEIGHTS.get(node.op_type, (0, 0, 0))
+        if w and types.get(node.input[w]) == TensorProto.INT8 and types.get(node.input[x]) == TensorProto.UINT8:
+            copy.input[w] = unsigned(node.input[w])
+            given = len(node.input) > zero and node.input[zero]
+            while len(copy.input) <= zero:
+                copy.input.append("")
+            copy.input[zero] = unsigned(given) if given else "unsigned_zero"
+        all_nodes.append(copy)
+    del graph.node[:]
+    graph.node.extend(all_nodes)
+    return result
+
+
+def reads(node):
+    """What a node reads, its branches and bodies included; each once."""
+    names = dict.fromkeys(name for name in node.input if name)
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            graph = attribute.g
+            own = {t.name for t in graph.initializer} | {i.name for i in graph.input}
+            own |= {name for inner in graph.node for name in inner.output}
+            inside = [name for inner in graph.node for name in reads(inner)] + [o.name for o in graph.output]
+            names.update(dict.fromkeys(name for name in inside if name not in own))
+    return list(names)
+
+
 def session(model):
+    model = with_unsigned_weights(model)
     return onnxruntime.InferenceSession(model.SerializeToString(), OPTIONS, providers=["CPUExecutionProvider"])
 
 
@@ -167,7 +229,7 @@ class Network:
         return names[0] if outputs == 1 else names
 
     def run(self, node, names):
-        used = [name for name in dict.fromkeys(node.input) if name]
+        used = reads(node)
         constant = {name: self.values[name] for name in used if name in self.constants}
         given = [(name, self.values[name]) for name in used if name not in constant]
         graph = helper.make_graph(
@@ -209,7 +271,7 @@ class Network:
 
     # --- the whole ------------------------------------------------------------------------------------
     def leaves(self):
-        used = {name for node in self.nodes for name in node.input}
+        used = {name for node in self.nodes for name in reads(node)}
         return [name for name in self.made if name not in used and name not in self.inputs]
 
     def model(self):
@@ -218,7 +280,7 @@ class Network:
         for _ in range(self.choice([0, 0, 0, 1, 2])):  # a value that is read and handed out
             if others:
                 outputs.append(others.pop(self.below(len(others))))
-        used = {name for node in self.nodes for name in node.input}
+        used = {name for node in self.nodes for name in reads(node)}
         inputs = [name for name in self.inputs if name in used]
         constants = {name: a for name, a in self.constants.items() if name in used}
         nodes = [n for n in self.nodes if n.op_type != "Constant" or n.output[0] in used]

@@ -14,7 +14,8 @@ RELATIVE = 1e-6  # of the noise of floats: some ten times what f32 rounds away
 # Numbers that say how, not what: no noise on them.
 PARAMETERS = {"Resize", "Pad", "QuantizeLinear", "DequantizeLinear", "Clip", "RoiAlign", "LRN", "DynamicQuantizeLinear"}
 # Relative to each number, and to the greatest of the tensor.
-STEPS = {"f32": (0, 0), "fp8": (0.06, 0), "fp8w": (0.06, 0), "fp8=f8e3m4": (0.03, 0.01), "int8": (0, 0.012), "int8w": (0, 0.012),
+STEPS = {"f32": (0, 0), "fp8": (0.06, 0), "fp8w": (0.06, 0), "fp8=f8e3m4": (0.03, 0.01),
+         "fp8=f8e5m2": (0.125, 0), "fp8=f8e4m3,f8e5m2": (0.125, 0), "int8": (0, 0.012), "int8w": (0, 0.012),
          "f16w": (1e-3, 0), "bf16w": (8e-3, 0), "afp": (0.05, 0.01), "mxfp8": (0.06, 0.01), "mxfp6": (0.12, 0.05),
          "mxfp4": (0.25, 0.1)}
 
@@ -119,12 +120,12 @@ def constant(model, name):
 
 
 class Oracle:
-    """Expected outputs of a model for SETS sets of inputs."""
+    """Expected outputs of a model for SETS sets of inputs, or for those that are given."""
 
-    def __init__(self, model):
+    def __init__(self, model, inputs=None):
         self.model = model
         self.names = [o.name for o in model.graph.output]
-        self.inputs = [make_inputs(model, i) for i in range(SETS)]
+        self.inputs = inputs or [make_inputs(model, i) for i in range(SETS)]
         self.values = [all_values(model, x) for x in self.inputs]
         self.wanted = [[v[name] for name in self.names] for v in self.values]
         self.greatest = {name: max(float(np.max(np.abs(v[name]), initial=0)) for v in self.values)

@@ -6,7 +6,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from judge import judge
-from network import type_of
+from network import reads, type_of
 from oracle import all_values, make_inputs
 
 SECONDS = 60
@@ -24,7 +24,7 @@ def trimmed(model):
     for node in reversed(graph.node):
         if wanted & set(node.output):
             nodes.append(node)
-            wanted |= set(node.input)
+            wanted |= set(reads(node))
     nodes = [helper_copy(node) for node in reversed(nodes)]
     for node in nodes:  # results that nobody reads, at the end
         while len(node.output) > 1 and node.output[-1] not in wanted and node.op_type not in ("Split", "DynamicQuantizeLinear"):

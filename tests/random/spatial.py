@@ -209,6 +209,9 @@ def pool(n):
     x = feature_map(n)
     kind = n.choice(["MaxPool", "AveragePool", "LpPool"], [4, 4, 1])
     attributes = pads(n, x, windows(n, x))
+    if n.chance(0.06):  # one window, longer than the map by less than a stride
+        strides = [n.between(1, 4) for _ in n.shape(x)[2:]]
+        attributes = {"kernel_shape": [d + n.below(s) for d, s in zip(n.shape(x)[2:], strides)], "strides": strides}
     if kind != "LpPool" and "auto_pad" not in attributes:
         attributes["ceil_mode"] = n.choice([0, 0, 0, 1])
     if kind == "AveragePool":
@@ -243,6 +246,9 @@ def resize(n):
     empty = ""
     if n.chance(0.6):
         scales = [1.0, 1.0] + ([2.0] * len(places) if n.chance(0.6) else [n.choice([0.5, 1.5, 2.0, 3.0, 1.0]) for _ in places])
+        if any(size * scale % 1 for size, scale in zip(places, scales[2:])):
+            # ONNX's own tests divide by the length before it is rounded down, ONNX Runtime by the length after
+            attributes["coordinate_transformation_mode"] = n.choice(["half_pixel", "asymmetric"])
         n.op("Resize", [x, empty, n.const(np.array(scales, np.float32))], **attributes)
     else:
         n.op("Resize", [x, empty, empty, n.ints(list(n.shape(x)[:2]) + [n.between(1, 9) for _ in places])], **attributes)

@@ -14,7 +14,7 @@
 
 #include "tests/robustness/robustness.h"
 
-enum { CASES_OF_A_CHILD = 100, SECONDS_OF_A_CASE = 5, MOST_PRINTED = 10, FOUND_FAULT = 9 };
+enum { CASES_OF_A_CHILD = 1000, SECONDS_OF_A_CASE = 30, MOST_PRINTED = 10, FOUND_FAULT = 9 };
 
 static const rlim_t MEMORY = 1u << 30, FILE_SIZE = 64u << 20;
 

@@ -3,11 +3,10 @@
 #include <zip.h>
 
 #include "base/str.h"
+#include "driver/driver.h"
 #include "frontend/onnx/import.h"
 #include "frontend/tensors/tensor_file.h"
-#include "partition/partition.h"
 #include "relay_ir/json.h"
-#include "relay_ir/passes/pipeline.h"
 #include "relay_ir/text.h"
 #include "tests/robustness/robustness.h"
 
@@ -42,25 +41,16 @@ static const char *short_name(struct arena *arena, const char *path)
 }
 
 /* All passes, with all that the accelerators take given to them. */
-static bool run_passes(struct module *module)
+static bool run_all_passes(struct module *module)
 {
-    static const char *const names[] = { "sim_npu", "cmsis_nn", "dnnl" };
-    const struct target *offload[sizeof names / sizeof *names];
-    struct pipeline_options part = { .part = PIPELINE_PREPARE, .log = stderr };
-    struct targets targets;
-    struct partition_options options = { .targets = &targets, .offload = offload, .no_cost = true };
-    struct partition *partition;
+    struct driver_state driver = driver_begin(module->ctx, COMMAND_INSPECT);
     bool ok;
 
-    if (!targets_load(module->ctx, 0, NULL, &targets) || !pipeline_run(module, &part))
-        return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        offload[options.n_offload++] = targets_find(&targets, names[i]);
-    partition = partition_new(module, &options);
-    ok = partition_run(partition, &part);
-    partition_free(partition);
-    part.part = PIPELINE_FUSE;
-    return ok && pipeline_run(module, &part);
+    driver_give(&driver, OPTION_OFFLOAD, "sim_npu,cmsis_nn,dnnl");
+    driver_give(&driver, OPTION_NO_COST, "");
+    ok = prepare_offload(&driver) && run_passes(&driver, module);
+    driver_free(&driver);
+    return ok;
 }
 
 /* The module after all passes, so that damage reaches what code generators rely on. */
@@ -71,7 +61,7 @@ static int add_json(struct arena *arena, struct module *module, const char *dir,
     struct output_set set = { .ctx = module->ctx };
     struct mapping file;
 
-    if (!run_passes(module) ||
+    if (!run_all_passes(module) ||
         !module_write_json(module, &set, path, arena_printf(arena, "%s/%s.bin", dir, name)) ||
         !output_commit(&set) || !file_map(module->ctx, path, &file))
         return 0;

@@ -71,7 +71,7 @@ const char *bench_file(struct bench *bench, const char *name)
 
 void bench_has(struct bench *bench, const char *file, const char *part)
 {
-    ck_assert_msg(strstr(bench_file(bench, file), part) != NULL, "%s lacks:\n%s\nit is:\n%s", file,
+    ck_assert_msg(strstr(bench_file(bench, file), part) != NULL, "%s lacks:\n%s\nit is:\n%.3000s", file,
                   part, bench_file(bench, file));
 }
 

@@ -11,6 +11,7 @@
 #include "codegen_c/machine/machine.h"
 #include "relay_ir/interpret.h"
 #include "simulate/simulate.h"
+#include "tests/support/builds.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/precompiled.h"
@@ -126,7 +127,9 @@ struct bench {
     struct tensor *wanted;
     struct bulk *bulk; /* of the inputs, if they are random, and of what is wanted */
     bool deterministic;
-    const char *files; /* for a compiler's command */
+    /* For a compiler's command: the C, and program.c, which has main() and the weights, as a compiler takes as long to
+     * start as for these. */
+    const char *files;
 };
 
 /* The C for a machine, and what it must compute. */
@@ -144,14 +147,18 @@ static void generate(struct bench *bench, const char *target)
                                              .machine = machine };
     struct ctx *ctx = bench->ctx;
     struct output_set set = { .ctx = ctx };
-    struct str files = { .arena = &ctx->perm };
+    struct str files = { .arena = &ctx->perm }, rest = { .arena = &ctx->perm };
     struct codegen_result result;
 
     ck_assert_msg(codegen_c(bench->module, &options, &set, &result) && output_commit(&set), "%s",
                   expect_text(ctx));
+    str_add(&rest, "#include \"main.c\"\n");
     for (int i = 0; i < result.n_files; i++)
-        if (str_ends(result.files[i], ".c"))
+        if (str_ends(result.files[i], "_weights.c"))
+            str_printf(&rest, "#include \"%s\"\n", strrchr(result.files[i], '/') + 1);
+        else if (str_ends(result.files[i], ".c"))
             str_printf(&files, " %s", result.files[i]);
+    str_printf(&files, " %s", temp_file(&bench->dir, "program.c", str_text(&rest), rest.n));
     bench->files = str_text(&files);
     ck_assert_msg(
         simulate(ctx, bench->module->main, &how, bench->inputs, bench->wanted, bench->bulk, NULL),
@@ -179,8 +186,8 @@ static void run_build(struct bench *bench, const struct build *build, struct map
     const char *dir = bench->dir.path;
     const char *compiler = arena_printf(arena, "%s " STRICT, build->compiler);
     const char *header = precompiled_header(bench->ctx, compiler, temp_path(&bench->dir, "net.c"));
-    const char *command = arena_printf(arena, "%s %s -I%s -o %s/program %s/main.c%s -lm", compiler,
-                                       header, dir, dir, dir, bench->files);
+    const char *command = arena_printf(arena, "%s %s -I%s -o %s/program%s -lm", compiler, header,
+                                       dir, dir, bench->files);
     const char *start =
         arena_printf(arena, "%s %s/program %s/in.bin %s/out.bin", build->emulator, dir, dir, dir);
     size_t bytes = 0;
@@ -231,6 +238,11 @@ static bool runs_here(const struct build *build, struct ctx *ctx)
            *machine_flags_here(machine_find(ctx, build->target));
 }
 
+static bool is_same_target(const struct build *a, const struct build *b)
+{
+    return a->target == b->target || (a->target && b->target && strcmp(a->target, b->target) == 0);
+}
+
 static struct bench bench_begin(struct module *module, const struct tensor *inputs,
                                 bool deterministic, struct bulk *bulk)
 {
@@ -265,28 +277,27 @@ static unsigned seed_of(const struct module *module)
     return seed / 7;
 }
 
-static bool takes_build(int build, unsigned seed)
-{
-    return build == 0 || (seed + (unsigned)build) % 3 == 0 || getenv("RELAYC_TEST_ALL_BUILDS");
-}
-
 #define ALL(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
+
+/* Every fourth of those that run here, by the module's number and the run's. */
+enum { TURNS = 4 };
 
 static void check_module(struct module *module, const struct tensor *inputs, bool deterministic,
                          const struct build *all, int n)
 {
-    const unsigned seed = seed_of(module);
-    const char *target = NULL;
+    const struct build *generated = NULL; /* whose C is there */
+    unsigned turn = seed_of(module) + builds_turn();
     struct bulk bulk = { NULL, 0 };
     struct bench bench = bench_begin(module, inputs, deterministic, &bulk);
 
     for (int i = 0; i < n; i++) {
-        if (i == 0 || (all[i].target && strcmp(all[i].target, target) != 0))
-            generate(&bench, target = all[i].target);
-        if (i == 0)
+        if (!runs_here(&all[i], bench.ctx) || (turn++ % TURNS != 0 && !builds_all()))
+            continue;
+        if (!generated || !is_same_target(generated, &all[i]))
+            generate(&bench, all[i].target);
+        if (!generated)
             write_program(&bench);
-        if (takes_build(i, seed) && runs_here(&all[i], bench.ctx))
-            check_build(&bench, &all[i]);
+        check_build(&bench, generated = &all[i]);
     }
     bulk_release(&bulk);
     temp_dir_free(&bench.dir);

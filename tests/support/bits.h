@@ -8,9 +8,8 @@
 #include "relay_ir/ir.h"
 
 /* A module that has passed fuse_ops, whose regions are all c's; NULL inputs: random ones. A warning
- * of a compiler or a difference fails the test. Where a module is built for several machines, they
- * take turns: the first, and every third of the others, by the number of the call; all where
- * RELAYC_TEST_ALL_BUILDS is set. */
+ * of a compiler or a difference fails the test. Where a module is built for several machines, every
+ * fourth has its turn (builds.h); all where RELAYC_TEST_ALL_BUILDS is set. */
 void bits_check_module(struct module *module, const struct tensor *inputs);
 
 /* The same of what --deterministic makes. */

@@ -258,9 +258,9 @@ static bool generate(struct network *network, const char *work, const char *mach
     ok = driver_prepare(&driver);
     driver.codegen.targets = targets;
     driver.module = network->module;
-    driver.next = STAGE_CODE; /* the passes have run */
+    driver.next = STAGE_PLAN; /* the passes have run */
     driver.outputs = set;
-    ok = ok && driver_run(&driver, STAGE_CODE);
+    ok = ok && driver_run(&driver, STAGE_PRINT);
     *result = driver.result;
     return ok;
 }

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "partition/partition.h"
-#include "quantize/quantize.h"
+#include "driver/driver.h"
 #include "relay_ir/interpret.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
@@ -13,7 +12,7 @@
 #include "tests/support/network.h"
 #include "tests/support/run_generated.h"
 
-enum { MAX_TARGETS = 4, SEED = 7 };
+enum { SEED = 7 };
 
 static bool is_all_small(const struct value *value)
 {
@@ -42,25 +41,6 @@ static void fill_integers(struct function *fn)
     }
 }
 
-static struct partition_options options_of(struct ctx *ctx, const struct offload_case *row,
-                                           const struct targets *targets)
-{
-    const struct target **list = arena_array(&ctx->perm, const struct target *, MAX_TARGETS);
-    struct partition_options options = {
-        .targets = targets, .offload = list, .assign = ASSIGN_PRIORITY, .no_cost = true
-    };
-
-    for (const char *at = row->target; *at;) {
-        const size_t n = strcspn(at, ",");
-        const char *name = arena_strndup(&ctx->perm, at, n);
-
-        list[options.n_offload] = targets_find(targets, name);
-        ck_assert_msg(list[options.n_offload++] != NULL, "there is no target %s", name);
-        at += n + (at[n] == ',');
-    }
-    return options;
-}
-
 /* The composites that were chosen, and the operators that were not, in order of execution. */
 static void check_choice(const struct partition *partition, const struct offload_case *row)
 {
@@ -81,46 +61,29 @@ static void check_choice(const struct partition *partition, const struct offload
     ck_assert_str_eq(str_text(&left), row->left ? row->left : "");
 }
 
-static void offload(struct partition *partition, const struct offload_case *row)
+/* The options of relayc compile; scales are 1, as no data tells others. */
+static void begin(struct driver_state *driver, const struct offload_case *row, struct ctx *ctx)
 {
-    int n;
-    const struct partition_pass *passes = partition_passes(&n);
-
-    for (int i = 0; i < n; i++) {
-        if (strcmp(passes[i].name, "partition") == 0)
-            check_choice(partition, row);
-        ck_assert_msg(partition_run_one(partition, passes[i].name), "%s: %s", passes[i].name,
-                      expect_text(partition->module->ctx));
-    }
-}
-
-/* The graph of the row, before the partitioner. */
-static struct module *prepared(const struct offload_case *row, struct ctx *ctx)
-{
-    const struct pipeline_options pipeline = { .dump_after = NULL };
     struct module *module = graph_parse(ctx, row->text, SEED);
-    struct quantize_options options = { .n_threads = 1 };
-    struct quantize_report report;
 
     fill_integers(module->main);
-    if (row->precision)
-        ck_assert_msg(precision_parse(ctx, "test", row->precision, &options.precision) &&
-                          quantize_module(module, &options, &pipeline, &report),
-                      "%s", expect_text(ctx));
-    return module;
+    *driver = driver_begin(ctx, COMMAND_COMPILE);
+    driver_give(driver, OPTION_NAME, "net");
+    driver_give(driver, OPTION_OFFLOAD, row->target);
+    driver_give(driver, OPTION_ASSIGN, "priority");
+    driver_give(driver, OPTION_NO_COST, "");
+    driver_give(driver, OPTION_CHECK_PASSES, "");
+    if (row->precision) {
+        driver_give(driver, OPTION_PRECISION, row->precision);
+        driver_give(driver, OPTION_NO_DATA_FREE, "");
+    }
+    driver_take(driver, module);
+    ck_assert_msg(driver_prepare(driver), "%s", expect_text(ctx));
 }
 
-/* What the graph computes there. */
-static struct tensor *expected(const struct offload_case *row, const struct tensor *inputs,
-                               struct ctx *ctx, struct bulk *bulk)
+static void run_to(struct driver_state *driver, enum driver_stage last)
 {
-    struct module *module = prepared(row, ctx);
-    struct tensor *outputs = arena_array(&ctx->perm, struct tensor, module->main->ret->n_inputs);
-
-    ck_assert_msg(interpret(ctx, module->main, inputs, outputs, bulk, NULL), "%s",
-                  expect_text(ctx));
-    module_free(module);
-    return outputs;
+    ck_assert_msg(driver_run(driver, last), "%s", expect_text(driver->ctx));
 }
 
 /* A case on its way: the module after fuse_ops, what goes in and what should come out. */
@@ -132,24 +95,27 @@ struct offloaded {
 static void offloaded_new(const struct offload_case *row, struct offloaded *out)
 {
     struct ctx *ctx = ctx_new("net.onnx");
-    struct module *module = prepared(row, ctx);
+    struct driver_state driver;
+    struct function *fn;
     struct network *network = &out->network;
     unsigned seed = SEED;
     const bool any_range = row->low == 0 && row->high == 0;
-    struct partition_options options;
-    struct partition *partition;
+    struct io_set *set = network->sets;
 
-    *network = (struct network){ .ctx = ctx, .name = "net", .module = module, .n_sets = 1 };
-    ck_assert_msg(targets_load(ctx, 0, NULL, &out->targets), "%s", expect_text(ctx));
-    options = options_of(ctx, row, &out->targets);
-    network->sets[0].inputs =
-        random_inputs(&ctx->perm, &network->bulk, module->main, any_range ? -2 : row->low,
-                      any_range ? 2 : row->high, &seed);
-    network->sets[0].outputs = expected(row, network->sets[0].inputs, ctx, &network->bulk);
-    partition = partition_new(module, &options);
-    offload(partition, row);
-    partition_free(partition);
-    ck_assert_msg(pipeline_run_one(module, "fuse_ops"), "%s", expect_text(ctx));
+    begin(&driver, row, ctx);
+    fn = driver.module->main;
+    *network = (struct network){ .ctx = ctx, .name = "net", .module = driver.module, .n_sets = 1 };
+    set->inputs = random_inputs(&ctx->perm, &network->bulk, fn, any_range ? -2 : row->low,
+                                any_range ? 2 : row->high, &seed);
+    set->outputs = arena_array(&ctx->perm, struct tensor, fn->ret->n_inputs);
+    run_to(&driver, STAGE_QUANTIZE);
+    ck_assert_msg(interpret(ctx, fn, set->inputs, set->outputs, &network->bulk, NULL), "%s",
+                  expect_text(ctx));
+    run_to(&driver, STAGE_PARTITION);
+    check_choice(driver.offload.partition, row);
+    run_to(&driver, STAGE_FUSE);
+    out->targets = driver.offload.targets;
+    driver_free(&driver);
 }
 
 void offload_check(const struct offload_case *row)

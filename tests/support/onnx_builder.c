@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Appends to one of protobuf-c's pointer arrays. */
 #define APPEND(b, message, list, item)                                                             \
@@ -373,12 +374,14 @@ const uint8_t *builder_tensor_bytes(struct onnx_builder *b, const Onnx__TensorPr
     return pack(b, &tensor->base, n);
 }
 
+/* Whole or not at all: another process may have the file that was there before in its memory. */
 void builder_write(struct onnx_builder *b, const char *path)
 {
     size_t n;
     const uint8_t *bytes = builder_bytes(b, &n);
-    FILE *out = fopen(path, "wb");
+    const char *fresh = arena_printf(&b->arena, "%s.%ld", path, (long)getpid());
+    FILE *out = fopen(fresh, "wb");
 
-    if (!out || fwrite(bytes, 1, n, out) != n || fclose(out) != 0)
+    if (!out || fwrite(bytes, 1, n, out) != n || fclose(out) != 0 || rename(fresh, path) != 0)
         refuse("cannot write", path);
 }

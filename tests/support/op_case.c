@@ -85,17 +85,18 @@ int tensors_from_text(struct bulk *bulk, const char *text, struct tensor *tensor
     return n;
 }
 
-/* Zero points of narrow floats must be known: one number of them is a constant, all else is a
- * parameter. */
-static struct value *operand(struct module *module, const struct tensor *input)
+/* Zero points of narrow floats must be known, and tables of trees: one number of the former is a
+ * constant, all else is a parameter. */
+static struct value *operand(struct module *module, const struct tensor *input, bool is_table)
 {
     const struct type *type = &input->type;
     void *data;
 
-    if (type->rank > 0 || dtype_kind(type->dtype) != KIND_MINIFLOAT)
+    if (!is_table && (type->rank > 0 || dtype_kind(type->dtype) != KIND_MINIFLOAT))
         return param_new(module->main, "x", type);
     data = constant_alloc(module->main, type);
-    memcpy(data, input->data, type_bytes(type));
+    if (type_bytes(type))
+        memcpy(data, input->data, type_bytes(type));
     return constant_new(module->main, "zero", type, data);
 }
 
@@ -113,7 +114,8 @@ static struct node *make_node(struct ctx *ctx, struct module *module, const char
     ck_assert_msg(attrs_parse(&ctx->perm, op_row(code)->attrs, &attrs_text, &attrs, &reason),
                   "%s: %s", op, reason);
     for (int i = 0; i < n_inputs; i++)
-        values[i] = inputs[i].data ? operand(module, &inputs[i]) : NULL;
+        values[i] = inputs[i].data ? operand(module, &inputs[i], code == OP_TREE_ENSEMBLE && i > 0)
+                                   : NULL;
     return node_new(module->main, &(struct node_args){ .op = code,
                                                        .n_inputs = n_inputs,
                                                        .inputs = values,

@@ -2,34 +2,38 @@
 
 #include <check.h>
 
-#include "relay_ir/passes/pipeline.h"
+#include "driver/precision.h"
 #include "tests/support/expect.h"
 
-struct module *precision_network(struct ctx *ctx, const char *path,
-                                 const struct import_options *import,
+/* As scales and biases come from the case's samples, or are as they are, nothing is estimated. */
+static void give(struct driver_state *driver, const char *const *shapes,
+                 const struct precision_case *mode)
+{
+    driver_give(driver, OPTION_NAME, "net");
+    driver_give(driver, OPTION_PRECISION, mode->precision);
+    driver_give(driver, OPTION_NO_DATA_FREE, "");
+    driver_give(driver, OPTION_THREADS, "1");
+    driver_give(driver, OPTION_CHECK_PASSES, "");
+    if (mode->exact)
+        driver_give(driver, OPTION_ARITHMETIC, "integer");
+    if (mode->quantized_io)
+        driver_give(driver, OPTION_QUANTIZED_IO, "");
+    for (; shapes && *shapes; shapes++)
+        driver_give(driver, OPTION_SHAPE, *shapes);
+}
+
+struct module *precision_network(struct ctx *ctx, const char *path, const char *const *shapes,
                                  const struct precision_case *mode,
                                  const struct calibration_source *samples)
 {
-    const struct import_options fixed = { .n_shapes = 0 };
-    struct pipeline_options pipeline = { .part = PIPELINE_PREPARE };
-    struct module *module = onnx_import(ctx, path, import ? import : &fixed);
-    struct quantize_options options = { .n_threads = 1,
-                                        .exact = mode->exact,
-                                        .quantized_io = mode->quantized_io };
-    struct quantize_report report;
+    struct driver_state driver = driver_begin(ctx, COMMAND_COMPILE);
 
-    ck_assert_msg(module != NULL, "%s", expect_text(ctx));
-    pipeline.validation = validation_new(module, NULL);
-    ck_assert(precision_parse(ctx, "", mode->precision, &options.precision));
+    driver.args.operands[0] = path;
+    give(&driver, shapes, mode);
+    ck_assert_msg(driver_prepare(&driver), "%s", expect_text(ctx));
     if (mode->calibrated)
-        options.samples = samples;
-    ck_assert_msg(pipeline_run(module, &pipeline), "%s", expect_text(ctx));
-    ck_assert_msg(!quantize_wanted(&options) ||
-                      quantize_module(module, &options, &pipeline, &report),
-                  "%s", expect_text(ctx));
-    pipeline.part = PIPELINE_FUSE;
-    ck_assert_msg(pipeline_run(module, &pipeline) && validation_end(pipeline.validation, module),
-                  "%s", expect_text(ctx));
-    validation_free(pipeline.validation);
-    return module;
+        driver.precision->stand_in = samples;
+    ck_assert_msg(driver_run(&driver, STAGE_FUSE), "%s", expect_text(ctx));
+    driver_free(&driver);
+    return driver.module;
 }

@@ -30,10 +30,10 @@ struct generated_case {
 };
 
 /* Compiles with every warning that generated C promises not to raise as an error, and runs on
- * random inputs: built by gcc (then with the bits of simulate/simulate.h) and, for every second
- * graph, in one more way (clang, with undefined-behaviour traps or without, or gcc with them),
- * chosen by the graph's text; in all four where RELAYC_TEST_ALL_BUILDS is set, as make check-full
- * does. A difference, a warning or a trap fails the test. */
+ * random inputs: built by gcc (then with the bits of simulate/simulate.h) or in another way (clang,
+ * with undefined-behaviour traps or without, or gcc with them), in rotation (builds.h); in all four
+ * where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning or a trap
+ * fails the test. */
 void generated_check(const struct generated_case *row);
 
 /* generated_check on inputs of each of these ranges instead of the row's: every build is made
@@ -48,6 +48,10 @@ void generated_check_ranges(const struct generated_case *row, int n,
  * machine has them: for kernels that are not the same with all. */
 void generated_vector_builds(void);
 
+/* Flags for C with wide vectors: of the machine where it is here, else of the widest vectors that
+ * are, so that each is taken apart in two, not in four; in check-full "". */
+const char *generated_vectors_here(const struct machine *machine);
+
 /* generated_check for a module after fuse_ops, on these inputs (NULL = random). */
 void generated_check_module(struct module *module, const struct generated_case *row,
                             const struct tensor *inputs);
@@ -55,6 +59,9 @@ void generated_check_module(struct module *module, const struct generated_case *
 /* The text of a generated file for IR text: suffix ".c", ".h", "_weights.c", ".json". The model is
  * called "net". In ctx->perm; fails the test when there is no such file. */
 const char *generated_text(struct ctx *ctx, const struct generated_case *row, const char *suffix);
+
+/* Whether the part stands in the text, however lines are broken. */
+bool generated_says(struct ctx *ctx, const char *text, const char *part);
 
 /* Number of occurrences of a non-empty text in the generated C. */
 int generated_count(struct ctx *ctx, const struct generated_case *row, const char *what);

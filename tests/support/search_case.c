@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "driver/trial.h"
 #include "quantize/calibrate.h"
 #include "tests/support/executions.h"
 #include "tests/support/graph.h"
@@ -49,10 +50,8 @@ static void calibrate_it(struct search_case *net)
     ck_assert(calibrate(net->ctx, net->module->main, &source, &how, &net->table));
 }
 
-void search_case_open(struct search_case *net)
+void search_case_calibrate(struct search_case *net)
 {
-    static const char *const rules[] = { "max", "percentile:99", "kl" };
-    static const char *const choices[] = { "int8", "int8w", "int8w=i4" };
     unsigned seed = 11;
 
     *net = (struct search_case){ .ctx = ctx_new(NULL) };
@@ -62,8 +61,16 @@ void search_case_open(struct search_case *net)
         fill_random(&net->inputs[i], -1, 1, &seed);
     }
     calibrate_it(net);
+}
+
+void search_case_open(struct search_case *net)
+{
+    static const char *const rules[] = { "max", "percentile:99", "kl" };
+    static const char *const choices[] = { "int8", "int8w", "int8w=i4" };
+
     net->dir = temp_dir_new();
-    net->options = (struct search_options){ .calib = &net->table,
+    net->options = (struct search_options){ .stages = &trial_stages,
+                                            .calib = &net->table,
                                             .n_samples = SEARCH_SAMPLES,
                                             .inputs = net->inputs,
                                             .mem = (size_t)1 << 24,
@@ -85,6 +92,10 @@ void search_case_open(struct search_case *net)
 void search_case_close(struct search_case *net)
 {
     temp_dir_free(&net->dir);
+}
+
+void search_case_free(struct search_case *net)
+{
     module_free(net->module);
     bulk_release(&net->bulk);
     ctx_free(net->ctx);

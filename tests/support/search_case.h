@@ -1,11 +1,13 @@
 /* search_case.h - a network of six units, samples and their calibration, for tests of searches.
  *
- *   search_case_open(&net);
+ *   search_case_calibrate(&net);                   once, in an unchecked fixture: each test has a copy
+ *   search_case_open(&net);                        before each test, in a checked one
  *   net.strategy.target = 0.97;                    whatever the case wants otherwise
  *   search_case_run(&net, search_bayes, &search, &found);
  *   ...
  *   search_close(&search);
- *   search_case_close(&net); */
+ *   search_case_close(&net);                       after each test
+ *   search_case_free(&net); */
 #ifndef TESTS_SUPPORT_SEARCH_CASE_H
 #define TESTS_SUPPORT_SEARCH_CASE_H
 
@@ -30,8 +32,10 @@ struct search_case {
 typedef bool strategy_run(struct search *search, const struct strategy_options *how,
                           struct found *out);
 
+void search_case_calibrate(struct search_case *net);
 void search_case_open(struct search_case *net);
 void search_case_close(struct search_case *net);
+void search_case_free(struct search_case *net);
 
 /* Opens the search and runs it; bayes, which chooses formats of weights, in afp. */
 void search_case_run(struct search_case *net, strategy_run *how, struct search *search,

@@ -368,6 +368,7 @@ static bool bind_band_winograd(struct bind *bind)
 
 const struct kernel kernel_band_winograd = {
     .name = "band_winograd",
+    .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_side_by_side,
     .writes_strided = writes_conv_pixels,
     .forms = { { OPS(OP_CONV2D), accepts_band_winograd, bind_band_winograd },

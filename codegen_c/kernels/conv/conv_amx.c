@@ -184,8 +184,21 @@ static bool bind_conv_amx(struct bind *bind)
     return bind_conv_rows(bind, &w, "s[i]", arena_printf(bind->arena, "%d", most));
 }
 
+/* As many pixels as registers take, all channels of them before the next. */
+static bool leads_conv_amx(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    const struct amx_shape shape =
+        amx_shape_of(window_out_len(&w), window_k_len(&w), w.in_c, w.out_c);
+
+    lead->bytes = lead_of_windows(region, &w, (int64_t)shape.high * shape.rows);
+    return window_is_last(&w) && !conv_weights_are_far(region, &w);
+}
+
 const struct kernel kernel_conv_amx = {
     .name = "conv_amx",
+    .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
     .leads = leads_conv_amx,

@@ -8,7 +8,7 @@
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
 #include "codegen_c/microkernel/pixel_stride.h"
-#include "codegen_c/microkernel/tile_features.h"
+#include "codegen_c/microkernel/tile_time.h"
 
 enum { MOST_OFFSETS = 256 }; /* on the stack */
 
@@ -148,7 +148,8 @@ static bool bind_conv_band(struct bind *bind)
     const struct tile_stores stores = { &w, conv_tile_place(bind, &w), false };
     const struct tile tile =
         stepped ? bind_tile_by_steps(bind, w.out[2], panels.n_rows, w.stride[2], &stores)
-                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows, TILE_OFFSETS, &stores);
+                : bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
+                                    (struct tile_form){ .input = TILE_OFFSETS }, &stores);
 
     bind_text(bind, "tile_fn", "%s", tile.fn);
     bind_flag(bind, "stepped", stepped);
@@ -161,6 +162,8 @@ static bool bind_conv_band(struct bind *bind)
 
 const struct kernel kernel_conv_band = {
     .name = "conv_band",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .reads_strided = reads_side_by_side,
     .writes_strided = writes_conv_pixels,
     .spares = scratch_conv_band,

@@ -7,8 +7,6 @@
  * Weights are converted once for all pixels, of as many channels as fit on the stack. The inputs
  * under the kernel are gathered for each pixel of a tile, padding as zeros, and converted there, by
  * 9 instructions for 64 of them; contiguous inputs are converted in place. */
-#include "codegen_c/kernels/conv/conv_bf16.h"
-
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
 #include "codegen_c/expr/operands.h"
@@ -50,7 +48,8 @@ static int64_t chunk_of(const struct window *w)
     return fit < all ? fit : all;
 }
 
-bool bf16_takes_all_channels(const struct window *w)
+/* Whether the weights of all channels fit on the stack when dequantised. */
+static bool bf16_takes_all_channels(const struct window *w)
 {
     return chunk_of(w) >= w->out_c;
 }
@@ -220,8 +219,19 @@ static bool bind_conv_bf16(struct bind *bind)
     return bind_conv_rows(bind, &w, "s[i]", "BLOCK");
 }
 
+/* Tiles of pixels, all channels of one before the next; the inputs of a tile are converted before
+ * the tile is written. Not with NC blocks. */
+static bool leads_conv_bf16(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_copies(region, &w, 1);
+    return window_is_last(&w) && bf16_takes_all_channels(&w);
+}
+
 const struct kernel kernel_conv_bf16 = {
     .name = "conv_bf16",
+    .sums = SUMS_PLAIN,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
     .leads = leads_conv_bf16,

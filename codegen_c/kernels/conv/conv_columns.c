@@ -233,6 +233,8 @@ static bool bind_conv_columns(struct bind *bind)
 
 const struct kernel kernel_conv_columns = {
     .name = "conv_columns",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .reads_strided = reads_columns,
     .writes_strided = writes_conv_pixels,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_columns, bind_conv_columns },

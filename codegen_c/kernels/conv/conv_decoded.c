@@ -12,8 +12,6 @@
  *
  * Weights are always dequantised a KC block at a time, for as many pixels as are computed
  * together. */
-#include "codegen_c/kernels/conv/conv_decoded.h"
-
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
 #include "codegen_c/expr/decode.h"
@@ -81,12 +79,15 @@ static int64_t part_of(const struct bind *bind, const struct window *w)
     return w->out_c < fit ? (w->out_c + width - 1) / width * width : fit / width * width;
 }
 
-int64_t decoded_group(const struct window *w)
+/* Pixels of y that are computed while their inputs may be read again; 0 if x is dequantised
+ * completely before a result is written. */
+static int64_t decoded_group(const struct window *w)
 {
     return form_of(w) == FORM_GATHERED && w->out_c > MOST_SUMS / NUMBER / ENOUGH_N ? ENOUGH_N : 0;
 }
 
-int64_t decoded_step(const struct window *w)
+/* Pixels after which results are written: 1, or a row of them; or a multiple. */
+static int64_t decoded_step(const struct window *w)
 {
     return form_of(w) == FORM_ROWS ? w->out[2] : 1;
 }
@@ -233,11 +234,12 @@ static bool bind_conv_decoded(struct bind *bind)
     const enum form form = form_of(&w);
     const int64_t n = window_out_len(&w);
     const int64_t most = form == FORM_POINTS ? points_that_fit(&w) : ENOUGH_N;
-    const struct tile tile = bind_tile_f32(bind,
-                                           form == FORM_ROWS ? w.out[2]
-                                           : n <= most       ? n
-                                                             : 0,
-                                           panels.n_rows, TILE_MORE);
+    const struct tile tile =
+        bind_tile_f32(bind,
+                      form == FORM_ROWS ? w.out[2]
+                      : n <= most       ? n
+                                        : 0,
+                      panels.n_rows, (struct tile_form){ .input = TILE_ROWS, .adds = true });
     const int64_t width = panels.width < panels.n_rows ? panels.width : panels.n_rows;
 
     keys_offer(bind->keys, "tin", dtype_c_type(anchor_source(bind->region, 0)->type.dtype));
@@ -255,8 +257,22 @@ static bool bind_conv_decoded(struct bind *bind)
     return bind_conv_rows(bind, &w, "s[i]", tile.channels);
 }
 
+/* Groups of pixels, whose inputs are dequantised before they are written; once more for each part
+ * of the channels, if not all sums fit. */
+static bool leads_conv_decoded(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+    const int64_t group = decoded_group(&w);
+
+    lead->bytes =
+        group ? lead_of_windows(region, &w, group) : lead_of_copies(region, &w, decoded_step(&w));
+    return window_is_last(&w);
+}
+
 const struct kernel kernel_conv_decoded = {
     .name = "conv_decoded",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
     .leads = leads_conv_decoded,

@@ -1,6 +1,5 @@
 /* conv_pairs.c - 1x1 convolutions in f32 by Winograd inner products (pairs.h), on CPUs whose FPU
  * has separate pipes for additions. Weights may be quantised. */
-#include "codegen_c/kernels/conv/conv_pairs.h"
 
 #include <assert.h>
 
@@ -42,7 +41,9 @@ enum {
     STRIP_TILES = 16 /* at most: worker partitions (--parallel) are whole strips, of equal size */
 };
 
-bool pairs_are_decoded_at_once(const struct region *region)
+/* Whether the weights, if quantised, are so few that all of them are dequantised at once by
+ * default. */
+static bool pairs_are_decoded_at_once(const struct region *region)
 {
     const struct window w = window_of_conv(region);
     const struct panels panels = conv_panels(&w, tile_panel(region->machine));
@@ -453,8 +454,22 @@ static bool bind_conv_pairs(struct bind *bind)
         arena_printf(bind->arena, "sum[j * %s + i] * back * %s[oc]", tile.channels, scale));
 }
 
+/* As conv; not if all weights would have to be dequantised at once, and are many. */
+static bool leads_conv_pairs(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+    int pixels, channels;
+
+    tile_extents_of_pairs(region->machine, 0, w.out_c, &pixels, &channels);
+    if (region->choice) /* another tile, maybe */
+        pixels = MOST_TILE_PIXELS;
+    lead->bytes = lead_of_windows(region, &w, pixels);
+    return window_is_last(&w) && w.groups == 1 && pairs_are_decoded_at_once(region);
+}
+
 const struct kernel kernel_conv_pairs = {
     .name = "conv_pairs",
+    .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
     .leads = leads_conv_pairs,

@@ -71,6 +71,8 @@ static bool bind_conv_parts(struct bind *bind)
 
 const struct kernel kernel_conv_parts = {
     .name = "conv_parts",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_parts, bind_conv_parts } },

@@ -149,8 +149,19 @@ static bool bind_conv_stationary(struct bind *bind)
     return bind_conv_position(bind, &w, "sum[j * BLOCK + i]");
 }
 
+/* Strips of pixels, as long as a tile at most. */
+static bool leads_conv_stationary(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, MOST_TILE_PIXELS);
+    return window_is_last(&w) && w.groups == 1;
+}
+
 const struct kernel kernel_conv_stationary = {
     .name = "conv_stationary",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
     .leads = leads_conv_stationary,

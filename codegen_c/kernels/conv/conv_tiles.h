@@ -21,6 +21,9 @@ struct panels conv_panels_of_anchor(const struct bind *bind, const struct window
 /* Whether the kernel is 1x1 and reads every input pixel once. */
 bool conv_is_pointwise(const struct window *window);
 
+/* Whether every tile would wait for all weights, as the L3 is slow (docs/lab/kernels.md). */
+bool conv_weights_are_far(const struct region *region, const struct window *window);
+
 /* Sets the keys of bind_weight_tiles (operands.h), and `weight_shape`. */
 void bind_conv_weights(struct bind *bind, const struct panels *panels);
 

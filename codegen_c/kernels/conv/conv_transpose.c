@@ -224,12 +224,15 @@ static bool bind_conv_transpose_tiles(struct bind *bind)
 
 const struct kernel kernel_conv_transpose_tiles = {
     .name = "conv_transpose_tiles",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .forms = { { OPS(OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE), accepts_conv_transpose_tiles,
                  bind_conv_transpose_tiles } },
 };
 
 const struct kernel kernel_conv_transpose = {
     .name = "conv_transpose",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE, OP_CONV3D_TRANSPOSE),
                  accepts_conv_transpose_last, bind_conv_transpose_last } },
 };

@@ -52,7 +52,9 @@ static void turn(int64_t extent[3])
     extent[1] = width;
 }
 
-struct window depthwise_window(const struct region *region)
+/* The convolution's window as the kernel sees it. A 1-D convolution is a row, or, if a row has no
+ * tiles, a column (height and width exchanged). */
+static struct window depthwise_window(const struct region *region)
 {
     struct window w = window_of_conv(region);
 
@@ -108,7 +110,12 @@ static int64_t kept_numbers(const struct window *w)
     return chunk_of(w->in_c, true) * rows_of(w) * w->in[2];
 }
 
-bool depthwise_goes_down_strips(const struct region *region, const struct window *w)
+/* Whether quantised x is dequantised onto the stack, a strip of a few columns at a time: the first
+ * row of y, then strips of as many rows as there are above (1, 2, 4 ...). Otherwise the rows of x
+ * under a row of y are dequantised into scratch, each once, which is a tenth faster: strips
+ * dequantise their borders twice. Strips are for regions whose scratch beside x may set the size of
+ * the arena. Windows of stride 1 never have enough distance from the rows above. */
+static bool depthwise_goes_down_strips(const struct region *region, const struct window *w)
 {
     const size_t x_bytes = type_bytes(&anchor_source(region, 0)->type);
 
@@ -300,8 +307,33 @@ static bool bind_depthwise(struct bind *bind)
     return straight || bind_depthwise_epilogue(bind, &w, chunk);
 }
 
+/* Row by row. Dequantised data goes block by block of the channels: all rows of a block, then the
+ * next. So y may begin exactly where x does, and only there, if pixels have the same size: a block
+ * of a pixel of y lies over that block of the same or an earlier pixel of x. Whole rows of x are
+ * dequantised before the rows of y at the same place are written; for strips that depends on the
+ * window. */
+static bool leads_depthwise(const struct region *region, struct lead *lead)
+{
+    const struct window w = depthwise_window(region);
+    const size_t x_bytes = x_element_bytes(region);
+
+    if (!window_is_last(&w))
+        return false;
+    lead->exact = data_is_small(region);
+    if (lead->exact && (w.in_c != w.out_c || x_bytes != y_element_bytes(region)))
+        return false;
+    if (lead->exact && depthwise_goes_down_strips(region, &w))
+        return lead_lies_over(&w, true);
+    if (lead->exact)
+        return w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
+    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    return !weight_is_small(region);
+}
+
 const struct kernel kernel_depthwise = {
     .name = "depthwise",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
     .leads = leads_depthwise,

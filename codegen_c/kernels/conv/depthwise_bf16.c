@@ -199,8 +199,19 @@ static bool bind_depthwise_bf16(struct bind *bind)
     return bind_pixels(bind, &w);
 }
 
+/* As depthwise with dequantised data, all of it row by row. */
+static bool leads_depthwise_bf16(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->exact = true;
+    return window_is_last(&w) && x_element_bytes(region) == y_element_bytes(region) &&
+           w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
+}
+
 const struct kernel kernel_depthwise_bf16 = {
     .name = "depthwise_bf16",
+    .sums = SUMS_PLAIN,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
     .leads = leads_depthwise_bf16,

@@ -299,10 +299,14 @@ static struct tile bind_tile_of_shape(struct bind *bind, const struct window *w,
                                       const struct winograd_shape *s)
 {
     if (s->depth)
-        return bind_tile_f32(bind, s->tiles, w->out_c, TILE_MORE_PACED);
+        return bind_tile_f32(
+            bind, s->tiles, w->out_c,
+            (struct tile_form){ .input = TILE_ROWS, .fetch = FETCH_PACED, .adds = true });
     if (!s->pairs)
-        return bind_tile_f32(bind, s->tiles, w->out_c,
-                             bind->machine->far_l3 ? TILE_ROWS_PACED : TILE_ROWS);
+        return bind_tile_f32(
+            bind, s->tiles, w->out_c,
+            (struct tile_form){ .input = TILE_ROWS,
+                                .fetch = bind->machine->far_l3 ? FETCH_PACED : FETCH_LINE });
     bind_vector(bind);
     bind_sums_of_pairs(bind, PAIRS_MOST);
     bind_text(bind, "step", pairs_want_one_pointer(bind->machine) ? "" : "IN_C, ");
@@ -390,6 +394,7 @@ static bool bind_winograd(struct bind *bind)
 
 const struct kernel kernel_winograd = {
     .name = "winograd",
+    .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
     .forms = { { OPS(OP_CONV2D), accepts_winograd, bind_winograd },

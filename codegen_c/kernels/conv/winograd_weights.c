@@ -53,9 +53,15 @@ float *winograd_weights(struct bind *bind, const struct winograd_shape *shape,
     const int matrices = (shape->m + 2) * (shape->m + 2);
     const int64_t in_c = panels->len / matrices;
     const float *from = weights->data; /* OIHW */
-    float *to = panels_new(bind, panels, type);
+    const char *how = arena_printf(bind->arena, "winograd %d %d", shape->m, shape->stride);
+    bool made = false;
+    float *to = shape->pairs /* they are scaled afterwards */
+                    ? panels_new(bind, panels, type)
+                    : panels_kept(bind, weights, panels, type, how, &made);
     double of_kernel[MOST * MOST];
 
+    if (made)
+        return to;
     for (int64_t oc = 0; oc < panels->n_rows; oc++)
         for (int64_t ic = 0; ic < in_c; ic++) {
             winograd_transform(shape->m, shape->stride, &from[(oc * in_c + ic) * K * K], of_kernel);

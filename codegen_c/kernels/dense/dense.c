@@ -245,6 +245,7 @@ static bool bind_matmul_int(struct bind *bind)
 
 const struct kernel kernel_dense_rows = {
     .name = "dense_rows",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_dense_rows, bind_conv_dense },
                { OPS(OP_DENSE), accepts_dense_rows, bind_dense, .late = true },
                { OPS(OP_MATMUL), accepts_matmul_dense_rows, bind_matmul_dense, .late = true } },
@@ -252,16 +253,19 @@ const struct kernel kernel_dense_rows = {
 
 const struct kernel kernel_dense = {
     .name = "dense",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_DENSE), accepts_dense, bind_dense },
                { OPS(OP_MATMUL), accepts_matmul_dense, bind_matmul_dense } },
 };
 
 const struct kernel kernel_matmul = {
     .name = "matmul",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_DENSE, OP_MATMUL), accepts_matmul_float, bind_matmul } },
 };
 
 const struct kernel kernel_matmul_int = {
     .name = "matmul_int",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_DENSE, OP_MATMUL), accepts_matmul, bind_matmul_int } },
 };

@@ -178,6 +178,8 @@ static bool bind_matmul_gemv(struct bind *bind)
 
 const struct kernel kernel_gemv = {
     .name = "gemv",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_gemv, bind_conv_gemv },
                { OPS(OP_DENSE), accepts_gemv, bind_dense_gemv },
                { OPS(OP_MATMUL), accepts_matmul_gemv, bind_matmul_gemv } },

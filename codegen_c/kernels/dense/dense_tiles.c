@@ -11,7 +11,7 @@
 #include "codegen_c/kernels/dense/dense_tiles.h"
 #include "codegen_c/microkernel/conv_chunk.h"
 #include "codegen_c/microkernel/tile.h"
-#include "codegen_c/microkernel/tile_features.h"
+#include "codegen_c/microkernel/tile_time.h"
 
 enum {
     SCALARS = 4,        /* columns that every panel has (panels.h, ragged) */
@@ -239,7 +239,9 @@ static bool bind_matmul_tiles(struct bind *bind)
     /* Gathered rows have room for the default tile. */
     const int64_t rows = gathered || parts ? 0 : p.m;
     const struct tile tile =
-        parts ? bind_tile_f32(bind, rows, p.n, TILE_MORE) : bind_whole_sums(bind, &p, rows);
+        parts
+            ? bind_tile_f32(bind, rows, p.n, (struct tile_form){ .input = TILE_ROWS, .adds = true })
+            : bind_whole_sums(bind, &p, rows);
     const char *sum = bind_columns(bind, &tile, p.n);
     const int64_t part = parts ? part_of_inner(p.k, panel, tile.most_pixels) : p.k;
 
@@ -262,12 +264,16 @@ static bool bind_matmul_tiles(struct bind *bind)
 
 const struct kernel kernel_dense_tiles = {
     .name = "dense_tiles",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .forms = { { OPS(OP_DENSE), accepts_dense_tiles, bind_dense_tiles },
                { OPS(OP_MATMUL), accepts_matmul_dense_tiles, bind_matmul_dense_tiles } },
 };
 
 const struct kernel kernel_matmul_tiles = {
     .name = "matmul_tiles",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .spares = scratch_matmul_tiles,
     .forms = { { OPS(OP_DENSE, OP_MATMUL), accepts_matmul_tiles, bind_matmul_tiles } },
 };

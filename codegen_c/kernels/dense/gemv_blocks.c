@@ -139,6 +139,8 @@ static bool bind_conv_gemv_blocks(struct bind *bind)
 
 const struct kernel kernel_gemv_blocks = {
     .name = "gemv_blocks",
+    .sums = SUMS_BLOCKS,
+    .fuses = true,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_gemv_blocks,
                  bind_conv_gemv_blocks },
                { OPS(OP_DENSE), accepts_gemv_blocks, bind_gemv_blocks },

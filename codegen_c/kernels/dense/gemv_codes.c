@@ -84,7 +84,8 @@ bool gemv_takes_words(const struct value *weight)
     if (!format)
         return type->dtype == DTYPE_BF16 || is_integer(type);
     /* Without subnormal floats, magnitudes are 2^-126 to 2^127. */
-    return minifloat_bits(format) == bits && FLOAT_BIAS - format->bias >= 1 &&
+    return format->sign == MINIFLOAT_SIGNED && minifloat_bits(format) == bits &&
+           FLOAT_BIAS - format->bias >= 1 &&
            FLOAT_BIAS - format->bias + (1 << format->exponent_bits) <= 254 &&
            !has_specials(weight, format);
 }
@@ -193,7 +194,8 @@ static void set_scale_key(struct keys *keys, const char *key, int exponent)
 /* 4-bit values as bytes: with 6 bits of exponent, the least non-zero value gets LEAST_OF_BYTES. */
 static struct minifloat nibble_format(const struct minifloat *format)
 {
-    return (struct minifloat){ "bytes", 6, 1, format->bias + LEAST_OF_BYTES, MINIFLOAT_NONE };
+    return (struct minifloat){ "bytes",         6, 1, format->bias + LEAST_OF_BYTES, MINIFLOAT_NONE,
+                               MINIFLOAT_SIGNED };
 }
 
 static const char *nibble_function(struct bind *bind, const struct type *type)

@@ -98,6 +98,7 @@ static bool bind_matmul_column(struct bind *bind)
 
 const struct kernel kernel_matmul_column = {
     .name = "matmul_column",
+    .sums = SUMS_OF_16,
     .forms = { { OPS(OP_DENSE), accepts_dense_column, bind_matmul_column },
                { OPS(OP_DENSE, OP_MATMUL), accepts_matmul_column, bind_matmul_column,
                  .late = true } },
@@ -105,5 +106,6 @@ const struct kernel kernel_matmul_column = {
 
 const struct kernel kernel_matmul_row = {
     .name = "matmul_row",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_MATMUL), accepts_matmul_row, bind_matmul_row } },
 };

@@ -3,11 +3,11 @@
  *
  * Values are read in their own layout; a table of 256 integers for each format of a network maps
  * them to steps of the format. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
+#include "codegen_c/core/number.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
@@ -166,7 +166,9 @@ static bool bind_exact_softmax(struct bind *bind)
     bind_input(bind, "x", X);
     bind_axis(bind, node->attrs.axis.axis);
     bind_powers(bind, &powers);
-    bind_text(bind, "factor", "%" PRId32 ", %d, %s", factor.multiplier, factor.shift,
+    bind_text(bind, "factor", "%s, %s, %s",
+              number_i32(bind->arena, node, "y_multiplier", factor.multiplier),
+              number_i32(bind->arena, node, "y_shift", factor.shift),
               exact_format_text(bind->arena, to));
     bind_helper(bind, "scale_to_minifloat");
     return true;
@@ -191,15 +193,38 @@ static bool bind_exact_log_softmax(struct bind *bind)
     bind_steps(bind, "x_steps", X);
     bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
                DTYPE_U32, CODES + 1, logs);
-    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
+    bind_text(bind, "step", "%s", number_u64(bind->arena, node, "step_of_log", of.step));
     bind_text(bind, "format", "-%d, %s", EXACT_LOG_BITS, exact_format_text(bind->arena, to));
     bind_helper(bind, "log_of_sum");
     bind_helper(bind, "round_to_minifloat");
     return true;
 }
 
+/* Pixel by pixel. If each channel is a group, all pixels of one before the next, so that pixels lie
+ * exactly over pixels of the same size. */
+static bool leads_exact_conv(const struct region *region, struct lead *lead)
+{
+    enum { STEP = 16 /* offsets in the arena (PLAN_ALIGN): divides exact distances */ };
+    const struct window w = window_of_conv(region);
+    const int64_t pixel = w.out_c * (int64_t)y_element_bytes(region);
+
+    lead->exact = w.groups > 1;
+    lead->bytes = lead_of_windows(region, &w, 1);
+    if (!lead->exact)
+        return window_is_last(&w);
+    if (w.in_c != w.groups || w.out_c != w.groups ||
+        w.in_c * (int64_t)x_element_bytes(region) != pixel)
+        return false;
+    if (lead_lies_over(&w, false))
+        lead->bytes = 0;
+    while (lead->bytes % (size_t)pixel != 0 || lead->bytes % STEP != 0)
+        lead->bytes++;
+    return window_is_last(&w);
+}
+
 const struct kernel kernel_exact_conv = {
     .name = "exact_conv",
+    .sums = SUMS_NONE,
     .leads = leads_exact_conv,
     .spares = scratch_exact_conv,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D), accepts_exact_conv,
@@ -208,17 +233,20 @@ const struct kernel kernel_exact_conv = {
 
 const struct kernel kernel_exact_matmul = {
     .name = "exact_matmul",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_DENSE, OP_QNN_MATMUL), accepts_exact_matmul, bind_exact_matmul } },
 };
 
 const struct kernel kernel_exact_log_softmax = {
     .name = "exact_log_softmax",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_LOG_SOFTMAX), accepts_exact_softmax, bind_exact_log_softmax } },
 };
 
 const struct kernel kernel_exact_softmax = {
     .name = "exact_softmax",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_SOFTMAX), accepts_exact_softmax, bind_exact_softmax } },
 };

@@ -164,6 +164,7 @@ static bool bind_exact_lrn(struct bind *bind)
 
 const struct kernel kernel_exact_norm = {
     .name = "exact_norm",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_GROUP_NORM, OP_QNN_INSTANCE_NORM, OP_QNN_LAYER_NORM),
                  accepts_exact_norm, bind_exact_norm } },
@@ -171,11 +172,13 @@ const struct kernel kernel_exact_norm = {
 
 const struct kernel kernel_exact_lp_normalize = {
     .name = "exact_lp_normalize",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_LP_NORMALIZE), accepts_exact_norm, bind_exact_lp_normalize } },
 };
 
 const struct kernel kernel_exact_lrn = {
     .name = "exact_lrn",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_LRN), accepts_exact_norm, bind_exact_lrn } },
 };

@@ -9,6 +9,7 @@
 
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
+#include "codegen_c/core/number.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/kernels/dense/dense.h"
 
@@ -26,8 +27,10 @@ static void bind_zero(struct bind *bind, const char *key, const char *minus, int
     if (value->kind != VALUE_CONSTANT || !value_uniform(value, &number)) {
         bind_text(bind, key, "%s[%s]", bind_operand(bind, value),
                   type_elements(&value->type) == 1 ? "0" : channel);
-    } else if (number != 0) {
-        bind_int(bind, key, (int64_t)number);
+    } else if (number != 0 || input == X_ZERO) {
+        bind_text(bind, key, "%s",
+                  number_i32(bind->arena, bind->region->anchor,
+                             input == X_ZERO ? "zero_of_x" : "zero_of_w", (int64_t)number));
     } else {
         bind_text(bind, key, "%s", "");
         keys_offer(bind->keys, minus, "");
@@ -149,8 +152,17 @@ static bool bind_qnn_matmul(struct bind *bind)
     return bind_epilogue_at(bind, "acc", "at");
 }
 
+static bool leads_qnn_conv(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, 1);
+    return window_is_last(&w) && w.groups == 1;
+}
+
 const struct kernel kernel_qnn_conv = {
     .name = "qnn_conv",
+    .sums = SUMS_NONE,
     .leads = leads_qnn_conv,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D), accepts_qnn_conv,
                  bind_qnn_conv } },
@@ -158,5 +170,6 @@ const struct kernel kernel_qnn_conv = {
 
 const struct kernel kernel_qnn_matmul = {
     .name = "qnn_matmul",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_DENSE, OP_QNN_MATMUL), accepts_qnn_matmul, bind_qnn_matmul } },
 };

@@ -2,10 +2,9 @@
  * y on CPUs with dot products of bytes (qnn_depthwise_rows), else pixel by pixel. */
 #include <inttypes.h>
 
-#include "codegen_c/kernels/int8/qnn_depthwise.h"
-
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
+#include "codegen_c/core/number.h"
 #include "codegen_c/expr/lanes.h"
 #include "codegen_c/microkernel/dot.h"
 
@@ -159,7 +158,8 @@ static bool bind_qnn_depthwise(struct bind *bind)
     bind_window(bind, &w);
     bind_int(bind, "channels", w.in_c);
     bind_int(bind, "batch", w.batch);
-    bind_int(bind, "x_zero", (int64_t)zero);
+    bind_text(bind, "x_zero", "%s",
+              number_i32(bind->arena, bind->region->anchor, "x_zero", (int64_t)zero));
     bind_int(bind, "unrolled", dot.len <= MOST_UNROLLED ? dot.len : 0);
     bind_flag(bind, "rolled", dot.len > MOST_UNROLLED);
     bind_scratch(bind, (size_t)w.in_c);
@@ -181,7 +181,9 @@ static int lanes_of_rows(const struct region *region, const struct window *w)
     return lanes >= least ? lanes : 0;
 }
 
-bool depthwise_rows_are_copied(const struct region *region, const struct window *w)
+/* Whether qnn_depthwise_rows reads everything under the windows of a row of y before it writes that
+ * row: one vector holds all channels. Otherwise rows are read block of channels by block. */
+static bool depthwise_rows_are_copied(const struct region *region, const struct window *w)
 {
     return w->in_c == lanes_of_rows(region, w);
 }
@@ -338,7 +340,8 @@ static bool bind_qnn_depthwise_rows(struct bind *bind)
     bind_window(bind, &w);
     bind_int(bind, "channels", w.in_c);
     bind_text(bind, "images", "%s", count_before(bind->arena, w.batch, " * "));
-    bind_int(bind, "x_zero", (int64_t)zero);
+    bind_text(bind, "x_zero", "%s",
+              number_i32(bind->arena, bind->region->anchor, "x_zero", (int64_t)zero));
     bind_int(bind, "turn", turn);
     bind_int(bind, "lines", lines);
     bind_int(bind, "columns", columns_of(&w));
@@ -353,14 +356,34 @@ static bool bind_qnn_depthwise_rows(struct bind *bind)
     return true;
 }
 
+static bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, 1);
+    return window_is_last(&w);
+}
+
+/* Row by row, block of channels by block within a row. */
+static bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = depthwise_rows_are_copied(region, &w) ? lead_of_copies(region, &w, w.out[2])
+                                                        : lead_of_windows(region, &w, GROUP_OF_ROW);
+    return window_is_last(&w);
+}
+
 const struct kernel kernel_qnn_depthwise = {
     .name = "qnn_depthwise",
+    .sums = SUMS_NONE,
     .leads = leads_qnn_depthwise,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D), accepts_qnn_depthwise, bind_qnn_depthwise } },
 };
 
 const struct kernel kernel_qnn_depthwise_rows = {
     .name = "qnn_depthwise_rows",
+    .sums = SUMS_NONE,
     .leads = leads_qnn_depthwise_rows,
     .spares = scratch_qnn_depthwise_rows,
     .forms = { { OPS(OP_QNN_CONV2D), accepts_qnn_depthwise_rows, bind_qnn_depthwise_rows } },

@@ -1,9 +1,9 @@
 /* qnn_norm.c - softmax, log_softmax and the normalisations of quantised values; the arithmetic is
  * that of relay_ir/ops/qnn_table.c and qnn_norm.c. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
+#include "codegen_c/core/number.h"
 #include "codegen_c/kernels/norm/norm.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "relay_ir/ops/norm.h"
@@ -14,14 +14,11 @@ static bool accepts_qnn_softmax(const struct region *region, const char **why)
     return takes_sizes(region, why) && takes_qnn_scales(region, 0, why);
 }
 
-/* The zero point of y as an addend: " - 128", or "". */
+/* The zero point of y as an addend: " + y_zero", or "". */
 static void bind_out_zero(struct bind *bind, const struct qnn_scales *scales)
 {
     bind_text(bind, "plus_zero", "%s",
-              scales->out_zero
-                  ? arena_printf(bind->arena, " %c %" PRId64, scales->out_zero < 0 ? '-' : '+',
-                                 scales->out_zero < 0 ? -scales->out_zero : scales->out_zero)
-                  : "");
+              plus_number(bind->arena, "", bind->region->anchor, "y_zero", scales->out_zero));
 }
 
 static void bind_out_type(struct bind *bind)
@@ -64,8 +61,8 @@ static bool bind_qnn_log_softmax(struct bind *bind)
     bind_powers(bind, of.powers);
     bind_table(bind, "logs", arena_printf(bind->arena, "%s_logs", node->outputs[0]->name),
                DTYPE_U32, QNN_VALUES + 1, logs);
-    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", of.step);
-    bind_text(bind, "zero", "%" PRId64, scales.out_zero);
+    bind_text(bind, "step", "%s", number_u64(bind->arena, node, "step_of_log", of.step));
+    bind_text(bind, "zero", "%s", number_i32(bind->arena, node, "y_zero", scales.out_zero));
     bind_out_type(bind);
     bind_helper(bind, "log_of_sum");
     return true;
@@ -81,11 +78,40 @@ static bool bind_qnn_softmax(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_axis(bind, node->attrs.axis.axis);
     bind_powers(bind, softmax.powers);
-    bind_text(bind, "numerator", "UINT64_C(%" PRIu64 ")", softmax.numerator);
-    bind_text(bind, "half", "(UINT64_C(1) << %d)", softmax.shift - 1);
-    bind_int(bind, "shift", softmax.shift);
+    bind_text(bind, "numerator", "%s",
+              number_u64(bind->arena, node, "numerator", softmax.numerator));
+    bind_text(bind, "shift", "%s", number_i32(bind->arena, node, "y_shift", softmax.shift));
+    bind_text(bind, "half", "(UINT64_C(1) << (%s - 1))",
+              number_i32(bind->arena, node, "y_shift", softmax.shift));
     bind_out_zero(bind, &scales);
     bind_out_type(bind);
+    return true;
+}
+
+static bool accepts_qnn_softmax_powers(const struct region *region, const char **why)
+{
+    *why = "the powers are not known at compile time";
+    return region->anchor->inputs[1]->kind == VALUE_CONSTANT && takes_sizes(region, why);
+}
+
+static bool bind_qnn_softmax_powers(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const int64_t axis = node->attrs.axis.axis;
+    const int64_t least = (int64_t)dtype_least(node->outputs[0]->type.dtype);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, axis);
+    bind_text(bind, "powers", "%s", bind_operand(bind, node->inputs[1]));
+    bind_text(bind, "ty", "%s", dtype_c_type(node->outputs[0]->type.dtype));
+    bind_text(bind, "twide", "%s",
+              node->inputs[0]->type.dim[axis] < 512 ? "uint32_t" : "uint64_t"); /* shifts of 31 */
+    bind_text(bind, "plus_least", "%s", least ? " - 128" : "");
+    bind_int(bind, "least", least);
+    bind_int(bind, "most", least + QNN_VALUES - 1);
+    bind_helper(bind, "clamp_int");
+    bind_helper(bind, "reciprocal_q31");
     return true;
 }
 
@@ -134,9 +160,6 @@ static void bind_norm(struct bind *bind)
     const struct qnn_norm norm =
         qnn_norm_of(&scales, node->attrs.norm.epsilon, node->inputs[0]->type.dtype, len, &scale,
                     biased ? &bias : NULL);
-    const char *spread =
-        norm.fraction ? arena_printf(bind->arena, "(spread << %d)", 2 * norm.fraction) : "spread";
-
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_sums(bind, len);
@@ -144,10 +167,13 @@ static void bind_norm(struct bind *bind)
     bind_vector(bind, "scale", &scale, scales.out_scale, norm.shift);
     if (biased)
         bind_vector(bind, "bias", &bias, scales.out_scale, norm.shift);
-    bind_text(bind, "spread", "%s + UINT64_C(%" PRIu64 ")", spread, norm.epsilon);
-    bind_int(bind, "less", norm.fraction + QNN_NORM_BITS);
-    bind_int(bind, "shift", norm.shift + QNN_NORM_BITS);
-    bind_int(bind, "steps", norm.shift);
+    bind_text(bind, "spread", "(spread << %s) + %s",
+              number_i32(bind->arena, node, "spread_shift", 2 * norm.fraction),
+              number_u64(bind->arena, node, "epsilon", norm.epsilon));
+    bind_text(bind, "less", "%s",
+              number_i32(bind->arena, node, "fraction_bits", norm.fraction + QNN_NORM_BITS));
+    bind_text(bind, "shift", "%s",
+              number_i32(bind->arena, node, "y_shift", norm.shift + QNN_NORM_BITS));
     bind_out_zero(bind, &scales);
     bind_out_type(bind);
     bind_helper(bind, "inverse_root");
@@ -195,17 +221,17 @@ static bool bind_qnn_group_norm(struct bind *bind)
     return bind_norm_groups(bind);
 }
 
-/* The zero point of x as a suffix of an element, " - 3" or ""; and the factor of the result. */
+/* The zero point of x as a suffix of an element, " - x_zero" or ""; and the factor of the result. */
 static void bind_rescaled(struct bind *bind, const struct qnn_scales *scales,
                           struct fixed_point factor)
 {
     const int64_t zero = scales->in_zero;
+    const struct node *node = bind->region->anchor;
 
-    bind_text(bind, "minus_zero", "%s",
-              zero ? arena_printf(bind->arena, " %c %" PRId64, zero < 0 ? '+' : '-',
-                                  zero < 0 ? -zero : zero)
-                   : "");
-    bind_text(bind, "factor", "%" PRId32 ", %d", factor.multiplier, factor.shift);
+    bind_text(bind, "minus_zero", "%s", minus_number(bind->arena, "", node, "x_zero", zero));
+    bind_text(bind, "factor", "%s, %s",
+              number_i32(bind->arena, node, "y_multiplier", factor.multiplier),
+              number_i32(bind->arena, node, "y_shift", factor.shift));
     bind_out_zero(bind, scales);
     bind_out_type(bind);
     bind_helper(bind, "requantize_once");
@@ -243,7 +269,8 @@ void bind_lrn_powers(struct bind *bind, const struct qnn_lrn_powers *lrn)
     memcpy(powers, lrn->powers, sizeof lrn->powers);
     memcpy(exponents, lrn->exponents, sizeof lrn->exponents);
     bind_int(bind, "unit", lrn->unit);
-    bind_text(bind, "step", "UINT64_C(%" PRIu64 ")", lrn->step);
+    bind_text(bind, "step", "%s",
+              number_u64(bind->arena, bind->region->anchor, "step_of_sum", lrn->step));
     bind_table(bind, "powers", arena_printf(bind->arena, "%s_powers", name), DTYPE_U32,
                QNN_VALUES + 1, powers);
     bind_table(bind, "exponents", arena_printf(bind->arena, "%s_exponents", name), DTYPE_U32,
@@ -268,6 +295,7 @@ static bool bind_qnn_lrn(struct bind *bind)
 
 const struct kernel kernel_qnn_group_norm = {
     .name = "qnn_group_norm",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_GROUP_NORM, OP_QNN_INSTANCE_NORM), accepts_qnn_norm,
                  bind_qnn_group_norm } },
@@ -275,29 +303,42 @@ const struct kernel kernel_qnn_group_norm = {
 
 const struct kernel kernel_qnn_layer_norm = {
     .name = "qnn_layer_norm",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_LAYER_NORM), accepts_qnn_norm, bind_qnn_layer_norm } },
 };
 
 const struct kernel kernel_qnn_log_softmax = {
     .name = "qnn_log_softmax",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_LOG_SOFTMAX), accepts_qnn_softmax, bind_qnn_log_softmax } },
 };
 
 const struct kernel kernel_qnn_lp_normalize = {
     .name = "qnn_lp_normalize",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_LP_NORMALIZE), accepts_qnn_norm, bind_qnn_lp_normalize } },
 };
 
 const struct kernel kernel_qnn_lrn = {
     .name = "qnn_lrn",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_LRN), accepts_qnn_norm, bind_qnn_lrn } },
 };
 
 const struct kernel kernel_qnn_softmax = {
     .name = "qnn_softmax",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_SOFTMAX), accepts_qnn_softmax, bind_qnn_softmax } },
+};
+
+const struct kernel kernel_qnn_softmax_powers = {
+    .name = "qnn_softmax_powers",
+    .sums = SUMS_NONE,
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_SOFTMAX_POWERS), accepts_qnn_softmax_powers,
+                 bind_qnn_softmax_powers } },
 };

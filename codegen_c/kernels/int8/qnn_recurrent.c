@@ -481,15 +481,18 @@ static bool bind_qnn_lstm(struct bind *bind)
 
 const struct kernel kernel_qnn_gru = {
     .name = "qnn_gru",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_GRU), accepts_qnn_recurrent, bind_qnn_gru } },
 };
 
 const struct kernel kernel_qnn_lstm = {
     .name = "qnn_lstm",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_LSTM), accepts_qnn_recurrent, bind_qnn_lstm } },
 };
 
 const struct kernel kernel_qnn_rnn = {
     .name = "qnn_rnn",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_RNN), accepts_qnn_recurrent, bind_qnn_rnn } },
 };

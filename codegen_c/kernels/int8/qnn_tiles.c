@@ -295,9 +295,9 @@ static void bind_zero_and_centre(struct bind *bind, const struct dot *dot)
     struct value *zero = bind->region->anchor->inputs[X_ZERO];
     const bool known = zero->kind == VALUE_CONSTANT;
 
-    bind_flag(bind, "known_zero", known);
     if (known)
-        bind_text(bind, "zero", "X_ZERO");
+        keys_offer(bind->keys, "zero",
+                   ((const struct key *)map_get(&bind->keys->map, "x_zero"))->text);
     else
         bind_text(bind, "zero", "%s[0]", bind_operand(bind, zero));
     bind_flag(bind, "centred", dot->centre != 0);
@@ -328,8 +328,19 @@ static bool bind_qnn_dense_tiles(struct bind *bind)
     return bind_sums_epilogue(bind, "acc", &position, lanes);
 }
 
+/* The bytes under a tile's windows are gathered before its sums are taken; in the low-scratch form
+ * again for each panel, but no tile lies over what its own windows read. */
+static bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead)
+{
+    const struct window w = window_of_conv(region);
+
+    lead->bytes = lead_of_windows(region, &w, dot_most_pixels(region->machine));
+    return window_is_last(&w) && w.groups == 1;
+}
+
 const struct kernel kernel_qnn_conv_tiles = {
     .name = "qnn_conv_tiles",
+    .sums = SUMS_NONE,
     .leads = leads_qnn_conv_tiles,
     .spares = scratch_qnn_conv_tiles,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D), accepts_qnn_conv_tiles, bind_qnn_conv_tiles } },
@@ -337,6 +348,7 @@ const struct kernel kernel_qnn_conv_tiles = {
 
 const struct kernel kernel_qnn_dense_tiles = {
     .name = "qnn_dense_tiles",
+    .sums = SUMS_NONE,
     .spares = scratch_qnn_dense_tiles,
     .forms = { { OPS(OP_QNN_DENSE, OP_QNN_MATMUL), accepts_qnn_dense_tiles,
                  bind_qnn_dense_tiles } },

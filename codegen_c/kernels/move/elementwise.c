@@ -110,7 +110,7 @@ static void bind_flat(struct bind *bind, const struct type *y, struct position *
 /* The row-major index of the first n loops' coordinates. */
 static const char *index_of_loops(struct bind *bind, int n)
 {
-    const char *at = "i0";
+    const char *at = n > 0 ? "i0" : "0"; /* none: there is one pixel */
 
     for (int i = 1; i < n; i++)
         at = arena_printf(bind->arena, i > 1 ? "(%s) * N%d + i%d" : "%s * N%d + i%d", at, i, i);
@@ -264,6 +264,7 @@ static bool bind_elementwise(struct bind *bind)
 
 const struct kernel kernel_elementwise = {
     .name = "elementwise",
+    .sums = SUMS_NONE,
     .in_place = true,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,

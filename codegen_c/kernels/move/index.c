@@ -224,32 +224,38 @@ static bool bind_scatter_nd(struct bind *bind)
 
 const struct kernel kernel_gather = {
     .name = "gather",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_GATHER), accepts_index, bind_gather } },
 };
 
 const struct kernel kernel_gather_nd = {
     .name = "gather_nd",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_GATHER_ND), accepts_tuples, bind_gather_nd } },
 };
 
 const struct kernel kernel_one_hot = {
     .name = "one_hot",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_ONE_HOT), accepts_index, bind_one_hot } },
 };
 
 const struct kernel kernel_scatter_elements = {
     .name = "scatter_elements",
+    .sums = SUMS_PLAIN,
     .in_place = true,
     .forms = { { OPS(OP_SCATTER_ELEMENTS), accepts_index, bind_scatter_elements } },
 };
 
 const struct kernel kernel_scatter_nd = {
     .name = "scatter_nd",
+    .sums = SUMS_PLAIN,
     .in_place = true,
     .forms = { { OPS(OP_SCATTER_ND), accepts_tuples, bind_scatter_nd } },
 };
 
 const struct kernel kernel_take = {
     .name = "take",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_TAKE), accepts_index, bind_take } },
 };

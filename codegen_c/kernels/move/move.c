@@ -219,8 +219,32 @@ static bool bind_reverse_sequence(struct bind *bind)
     return true;
 }
 
+/* Runs of elements in the order of y. strided_slice reads each at its place in y or later;
+ * depth_to_space moves everything under the first rows of blocks, then under the next. */
+static bool leads_copy(const struct region *region, struct lead *lead)
+{
+    const struct node *node = region->anchor;
+    const struct value *x = anchor_source(region, 0);
+    const struct ints *strides = &node->attrs.slice.strides;
+
+    if (x_element_bytes(region) != y_element_bytes(region))
+        return false;
+    if (node->op == OP_STRIDED_SLICE) {
+        for (int i = 0; i < strides->n; i++)
+            if (strides->at[i] < 0)
+                return false;
+        return true;
+    }
+    if (node->op != OP_DEPTH_TO_SPACE || !layout_is_last(node->attrs.block.layout) ||
+        x->type.dim[0] != 1)
+        return false;
+    lead->bytes = type_bytes(&x->type) / (size_t)x->type.dim[1];
+    return true;
+}
+
 const struct kernel kernel_copy = {
     .name = "copy",
+    .sums = SUMS_NONE,
     .reads_strided = reads_copied,
     .writes_strided = writes_copied,
     .leads = leads_copy,
@@ -232,13 +256,31 @@ const struct kernel kernel_copy = {
                { OPS(OP_TRANSPOSE), accepts_move, bind_transpose } },
 };
 
+static bool bind_branch(struct bind *bind)
+{
+    bind_input(bind, "condition", 0);
+    bind_input(bind, "yes", 1);
+    bind_input(bind, "no", 2);
+    bind_int(bind, "n", type_elements(anchor_output(bind->region, 0)));
+    bind_include(bind, "string.h");
+    return true;
+}
+
+const struct kernel kernel_branch = {
+    .name = "branch",
+    .sums = SUMS_NONE,
+    .forms = { { OPS(OP_IF), accepts_move, bind_branch } },
+};
+
 const struct kernel kernel_reverse_sequence = {
     .name = "reverse_sequence",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_REVERSE_SEQUENCE), accepts_move, bind_reverse_sequence } },
 };
 
 const struct kernel kernel_trilu = {
     .name = "trilu",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_TRILU), accepts_move, bind_trilu } },
 };

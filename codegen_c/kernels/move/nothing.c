@@ -28,6 +28,7 @@ static bool bind_nothing(struct bind *bind)
 
 const struct kernel kernel_nothing = {
     .name = "nothing",
+    .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { CHAINS, accepts_nothing, bind_nothing } },
 };

@@ -146,10 +146,12 @@ static bool bind_pad_repeat(struct bind *bind)
 
 const struct kernel kernel_pad = {
     .name = "pad",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_PAD), accepts_pad, bind_pad } },
 };
 
 const struct kernel kernel_pad_repeat = {
     .name = "pad_repeat",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_PAD), accepts_pad_repeat, bind_pad_repeat } },
 };

@@ -203,6 +203,7 @@ static void bind_codes_of_x(struct bind *bind, const struct extents *e)
 {
     const bool is_signed = anchor_input(bind->region, 0)->dtype == DTYPE_I8;
     const int shift = e->n_changed ? qnn_resize_bits(bind->region->anchor) * e->n_changed : 0;
+    const bool ties_away = is_signed && shift && qnn_resize_ties_away(bind->region->anchor);
 
     bind_int(bind, "shift", shift);
     if (is_wide(bind)) {
@@ -210,6 +211,9 @@ static void bind_codes_of_x(struct bind *bind, const struct extents *e)
         return;
     }
     bind_int(bind, "half", shift ? 1 << (shift - 1) : 0);
+    bind_flag(bind, "ties_away", ties_away);
+    if (ties_away)
+        bind_int(bind, "below_zero", (128 << shift) + (1 << (shift - 1)));
     bind_text(bind, "from_least", is_signed ? " + 128" : "");
     bind_text(bind, "plus_least", is_signed ? " - 128" : "");
 }
@@ -406,21 +410,25 @@ static bool bind_qnn_resize(struct bind *bind)
 
 const struct kernel kernel_qnn_resize = {
     .name = "qnn_resize",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_RESIZE), accepts_qnn_resize, bind_qnn_resize } },
 };
 
 const struct kernel kernel_qnn_resize_wide = {
     .name = "qnn_resize_wide",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_RESIZE), accepts_qnn_resize_wide, bind_qnn_resize } },
 };
 
 const struct kernel kernel_resize_rows = {
     .name = "resize_rows",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_RESIZE), accepts_resize_rows, bind_resize_rows } },
 };
 
 const struct kernel kernel_resize_nearest = {
     .name = "resize_nearest",
+    .sums = SUMS_NONE,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
     .forms = { { OPS(OP_RESIZE), accepts_resize_nearest, bind_resize_nearest } },
@@ -428,11 +436,13 @@ const struct kernel kernel_resize_nearest = {
 
 const struct kernel kernel_resize_planes = {
     .name = "resize_planes",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_RESIZE), accepts_resize_planes, bind_resize_planes } },
 };
 
 const struct kernel kernel_resize_linear = {
     .name = "resize_linear",
+    .sums = SUMS_PLAIN,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
     .forms = { { OPS(OP_RESIZE), accepts_resize_linear, bind_resize_linear } },

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
+#include "codegen_c/core/number.h"
 #include "relay_ir/ops/grid_sample.h"
 #include "relay_ir/ops/spatial.h"
 #include "relay_ir/walk.h"
@@ -139,6 +140,13 @@ static bool accepts_qnn_grid_sample(const struct region *region, const char **wh
     return takes_sizes(region, why);
 }
 
+static const char *x_zero_of(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+
+    return number_i32(bind->arena, node, "x_zero", (int64_t)one_number(node->inputs[2]));
+}
+
 /* The sum as an element of y. Only cubic weights, some of them negative, leave the range of x. */
 static void bind_sum(struct bind *bind)
 {
@@ -146,6 +154,7 @@ static void bind_sum(struct bind *bind)
     const enum dtype dtype = anchor_input(bind->region, 0)->dtype;
     const bool is_wide = qnn_grid_sample_is_wide(node);
     const int bits = qnn_grid_sample_bits(node);
+    const char *x_zero = x_zero_of(bind);
 
     bind_int(bind, "shift", bits);
     bind_text(bind, "tsum", is_wide ? "int64_t" : "int32_t");
@@ -155,12 +164,12 @@ static void bind_sum(struct bind *bind)
         bind_helper(bind, "saturate_int");
         bind_helper(bind, "shift_to_nearest");
         bind_text(bind, "element",
-                  "(%s)saturate_int(shift_to_nearest(sum, SHIFT) + X_ZERO, %" PRId64 ", %" PRId64
-                  ")",
-                  dtype_c_type(dtype), (int64_t)dtype_least(dtype), (int64_t)dtype_greatest(dtype));
+                  "(%s)saturate_int(shift_to_nearest(sum, SHIFT) + %s, %" PRId64 ", %" PRId64 ")",
+                  dtype_c_type(dtype), x_zero, (int64_t)dtype_least(dtype),
+                  (int64_t)dtype_greatest(dtype));
     } else {
-        bind_text(bind, "element", "(%s)(%s + X_ZERO)", dtype_c_type(dtype),
-                  bits ? "shift_down(sum, SHIFT)" : "sum");
+        bind_text(bind, "element", "(%s)(%s + %s)", dtype_c_type(dtype),
+                  bits ? "shift_down(sum, SHIFT)" : "sum", x_zero);
     }
 }
 
@@ -182,8 +191,9 @@ static bool bind_qnn_grid_sample(struct bind *bind)
     if (strcmp(attrs->padding_mode, "reflection") == 0)
         bind_helper(bind, "mirrored_place");
     bind_text(bind, "factors", "%s", str_text(&factors));
-    bind_int(bind, "x_zero", (int64_t)one_number(node->inputs[2]));
-    bind_int(bind, "grid_zero", (int64_t)one_number(node->inputs[4]));
+    bind_text(bind, "x_zero", "%s", x_zero_of(bind));
+    bind_text(bind, "grid_zero", "%s",
+              number_i32(bind->arena, node, "grid_zero", (int64_t)one_number(node->inputs[4])));
     bind_text(bind, "begin", attrs->align_corners ? "0" : "-ONE / 2");
     bind_text(bind, "beyond", attrs->align_corners ? "" : " + ONE / 2");
     bind_text(bind, "before", cubic ? " - 1" : "");
@@ -231,15 +241,18 @@ static bool bind_roi_align(struct bind *bind)
 
 const struct kernel kernel_grid_sample = {
     .name = "grid_sample",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_GRID_SAMPLE), accepts_grid_sample, bind_grid_sample } },
 };
 
 const struct kernel kernel_qnn_grid_sample = {
     .name = "qnn_grid_sample",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_QNN_GRID_SAMPLE), accepts_qnn_grid_sample, bind_qnn_grid_sample } },
 };
 
 const struct kernel kernel_roi_align = {
     .name = "roi_align",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_ROI_ALIGN), accepts_roi_align, bind_roi_align } },
 };

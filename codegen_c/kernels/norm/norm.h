@@ -5,6 +5,12 @@
 #include "codegen_c/core/kernel.h"
 #include "relay_ir/ops/qnn.h"
 
+/* A number of the template, in the element type of input 0. */
+void bind_number(struct bind *bind, const char *key, double number);
+
+/* Binds how mean and spread of runs of `len` elements are computed: `by_rows`. */
+void bind_row_statistics(struct bind *bind, int64_t len);
+
 /* For nn.lrn and qnn.lrn: binds x, its batch, channels and plane (channels last: pixels, channels,
  * 1) and the size of the window of channels. */
 void bind_lrn_places(struct bind *bind);

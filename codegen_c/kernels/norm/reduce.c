@@ -1,9 +1,9 @@
-/* reduce.c - sum, mean, prod, max and min over any axes; argmax, argmin, cumsum, cumprod and topk
- * along one axis. */
+/* reduce.c - sum, mean, prod, max and min over any axes. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "codegen_c/core/anchor.h"
+#include "codegen_c/core/number.h"
 #include "codegen_c/kernels/pool/average.h"
 #include "codegen_c/microkernel/accumulate.h"
 
@@ -187,11 +187,6 @@ static void bind_reduction(struct bind *bind, enum op op, enum dtype dtype, int6
     }
 }
 
-static bool accepts_reduce(const struct region *region, const char **why)
-{
-    return takes_sizes(region, why);
-}
-
 static bool bind_reduce(struct bind *bind)
 {
     const struct type *x = anchor_input(bind->region, 0);
@@ -267,7 +262,8 @@ static bool bind_qnn_reduce(struct bind *bind)
     const struct type *x = anchor_input(bind->region, 0);
     const struct spans spans = spans_of(x, &node->attrs.reduce.axis);
     const struct qnn_scales scales = known_qnn_scales(node);
-    const bool mean = node->op == OP_QNN_MEAN, plain = mean && qnn_average_is_plain(node, &scales);
+    const bool mean = node->op != OP_QNN_SUM;
+    const bool plain = node->op == OP_QNN_MEAN && qnn_average_is_plain(node, &scales);
     const int64_t n_out = type_elements(anchor_output(bind->region, 0));
     const int64_t n = n_out ? type_elements(x) / n_out : 0;
 
@@ -277,141 +273,26 @@ static bool bind_qnn_reduce(struct bind *bind)
     bind_reduction_kind(bind, OP_SUM, false);
     bind_text(bind, "tacc", "%s", bind_average_sum(bind, n));
     bind_text(bind, "widen", "%s", "");
-    bind_int(bind, "start", -n * scales.in_zero);
+    bind_text(bind, "start", "%s",
+              !type_minifloat(x) ? number_i32(bind->arena, node, "start", -n * scales.in_zero)
+                                 : "0");
     bind_text(bind, "outcome", "%s",
               plain ? plain_average(bind, "sum", n, NULL)
                     : rescaled_sum(bind, "sum", average_factor(node, mean ? n : 1)));
     return true;
 }
 
-static bool accepts_along_axis(const struct region *region, const char **why)
-{
-    return takes_number(region, why);
-}
-
-static bool bind_arg(struct bind *bind)
-{
-    const struct node *node = bind->region->anchor;
-    const bool is_max = node->op == OP_ARGMAX, last = node->attrs.arg.select_last_index;
-    const struct type *x = anchor_input(bind->region, 0);
-
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_axis(bind, node->attrs.arg.axis);
-    bind_flag(bind, "float", dtype_is_float(x->dtype));
-    bind_flag(bind, "last", last);
-    bind_text(bind, "which", last ? "last" : "first");
-    bind_text(bind, "extreme", is_max ? "greatest" : "least");
-    bind_text(bind, "beats", "%c%s", is_max ? '>' : '<', last ? "=" : "");
-    return true;
-}
-
-static bool bind_cumsum(struct bind *bind)
-{
-    const struct cumsum_attrs *attrs = &bind->region->anchor->attrs.cumsum;
-    const struct type *x = anchor_input(bind->region, 0);
-    const enum dtype dtype = x->dtype;
-    const int64_t inner = type_span(x, type_axis(x, attrs->axis) + 1, x->rank);
-    const int64_t most = machine_has_deep_stack(bind->machine) ? 64 : 16; /* interleaved sums */
-    const bool multiplies = bind->region->anchor->op == OP_CUMPROD;
-    const char *acc = multiplies ? "product" : "sum";
-
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_axis(bind, attrs->axis);
-    bind_flag(bind, "reverse", attrs->reverse);
-    bind_flag(bind, "exclusive", attrs->exclusive);
-    bind_text(bind, "acc", "%s", acc);
-    bind_text(bind, "by", multiplies ? "*=" : "+=");
-    bind_accumulator(bind, dtype);
-    if (inner > 1) {
-        bind_flag(bind, "multiplies", multiplies);
-        bind_int(bind, "chunk", inner < most ? inner : most);
-    } else {
-        bind_text(bind, "start", multiplies ? "1" : "0");
-    }
-    bind_text(bind, "outcome", "%s",
-              accumulated(bind, dtype, inner > 1 ? arena_printf(bind->arena, "%s[k]", acc) : acc));
-    return true;
-}
-
-static bool bind_topk(struct bind *bind)
-{
-    const struct topk_attrs *attrs = &bind->region->anchor->attrs.topk;
-
-    bind_type(bind);
-    bind_input(bind, "x", 0);
-    bind_axis(bind, attrs->axis);
-    bind_int(bind, "k", attrs->k);
-    bind_flag(bind, "largest", attrs->largest);
-    bind_flag(bind, "float", dtype_is_float(anchor_input(bind->region, 0)->dtype));
-    bind_text(bind, "extreme", attrs->largest ? "greatest" : "least");
-    bind_text(bind, "beats", attrs->largest ? ">" : "<");
-    return true;
-}
-
-/* Whether to find a threshold and sort what lies above it. A few elements are sorted in faster one
- * by one, as are all where counting is not vectorised. The keys' scratch must not matter. */
-static bool accepts_topk_rows(const struct region *region, const char **why)
-{
-    enum { FEWEST = 64 };
-    const struct type *x = anchor_input(region, 0);
-    const struct topk_attrs *attrs = &region->anchor->attrs.topk;
-    const struct machine *machine = region->machine;
-
-    *why = "it is not of rows of f32, or for the least numbers, or for few";
-    if (x->dtype != DTYPE_F32 || !attrs->largest || attrs->k < FEWEST ||
-        type_span(x, type_axis(x, attrs->axis) + 1, x->rank) != 1)
-        return false;
-    *why = "the machine has no vectors, or no second cache";
-    return machine->lanes > 1 && machine->l2_bytes > 0;
-}
-
-static bool bind_topk_rows(struct bind *bind)
-{
-    const struct topk_attrs *attrs = &bind->region->anchor->attrs.topk;
-    const struct type *x = anchor_input(bind->region, 0);
-    const int axis = type_axis(x, attrs->axis);
-
-    bind_input(bind, "x", 0);
-    bind_int(bind, "rows", type_span(x, 0, axis));
-    bind_int(bind, "len", x->dim[axis]);
-    bind_int(bind, "k", attrs->k);
-    bind_helper(bind, "wide_loops");
-    bind_helper(bind, "level_f32");
-    bind_helper(bind, "sort_i64");
-    bind_scratch(bind, (size_t)attrs->k * sizeof(int64_t));
-    return true;
-}
-
-const struct kernel kernel_arg = {
-    .name = "arg",
-    .forms = { { OPS(OP_ARGMAX, OP_ARGMIN), accepts_along_axis, bind_arg } },
-};
-
-const struct kernel kernel_cumsum = {
-    .name = "cumsum",
-    .forms = { { OPS(OP_CUMPROD, OP_CUMSUM), accepts_along_axis, bind_cumsum } },
-};
-
 const struct kernel kernel_reduce_columns = {
     .name = "reduce_columns",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_MAX, OP_MEAN, OP_MIN, OP_SUM), accepts_reduce_columns,
                  bind_reduce_columns } },
 };
 
 const struct kernel kernel_reduce = {
     .name = "reduce",
-    .forms = { { OPS(OP_MAX, OP_MEAN, OP_MIN, OP_PROD, OP_SUM), accepts_reduce, bind_reduce },
-               { OPS(OP_QNN_MEAN, OP_QNN_SUM), accepts_qnn_reduce, bind_qnn_reduce } },
-};
-
-const struct kernel kernel_topk_rows = {
-    .name = "topk_rows",
-    .forms = { { OPS(OP_TOPK), accepts_topk_rows, bind_topk_rows } },
-};
-
-const struct kernel kernel_topk = {
-    .name = "topk",
-    .forms = { { OPS(OP_TOPK), accepts_along_axis, bind_topk } },
+    .sums = SUMS_ROWS,
+    .forms = { { OPS(OP_MAX, OP_MEAN, OP_MIN, OP_PROD, OP_SUM), takes_sizes, bind_reduce },
+               { OPS(OP_QNN_MEAN, OP_QNN_MEAN_DOUBLE, OP_QNN_SUM), accepts_qnn_reduce,
+                 bind_qnn_reduce } },
 };

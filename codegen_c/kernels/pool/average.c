@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
+#include "codegen_c/core/number.h"
 #include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
 #include "relay_ir/ops/exact.h"
@@ -43,6 +44,8 @@ struct fixed_point average_factor(const struct node *node, int64_t n)
     const struct qnn_scales scales = known_qnn_scales(node);
     struct exact_factor factor;
 
+    if (node->op == OP_QNN_MEAN_DOUBLE)
+        return qnn_mean_double_of(&scales, n);
     if (!from)
         return qnn_average_factor_of(&scales, n);
     factor = exact_average_of(from, scales.in_scale, type_minifloat(&node->outputs[0]->type),
@@ -66,13 +69,10 @@ static enum dtype out_dtype(const struct bind *bind)
     return anchor_output(bind->region, 0)->dtype;
 }
 
-/* " + 3", " - 3", or "". */
+/* " + y_zero", or "". */
 static const char *plus(struct bind *bind, int64_t number)
 {
-    if (number == 0)
-        return "";
-    return arena_printf(bind->arena, " %c %" PRId64, number < 0 ? '-' : '+',
-                        number < 0 ? -number : number);
+    return plus_number(bind->arena, "", bind->region->anchor, "y_zero", number);
 }
 
 const char *plain_average(struct bind *bind, const char *sum, int64_t n, const char *many)
@@ -80,7 +80,7 @@ const char *plain_average(struct bind *bind, const char *sum, int64_t n, const c
     const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
 
     if (!many && n == 0)
-        return arena_printf(bind->arena, "%" PRId64, zero);
+        return number_i32(bind->arena, bind->region->anchor, "y_zero", zero);
     bind_helper(bind, "average");
     return arena_printf(bind->arena, "(%s)(average(%s, %s)%s)", dtype_c_type(out_dtype(bind)), sum,
                         many ? many : arena_printf(bind->arena, "%" PRId64, n), plus(bind, zero));
@@ -91,23 +91,25 @@ const char *rescaled_sum_by(struct bind *bind, const char *sum, const char *mult
 {
     const struct minifloat *to = type_minifloat(anchor_output(bind->region, 0));
     const int64_t zero = known_qnn_scales(bind->region->anchor).out_zero;
+    const bool twice = bind->region->anchor->op == OP_QNN_MEAN_DOUBLE;
 
     if (to) {
         bind_helper(bind, "scale_to_minifloat");
         return arena_printf(bind->arena, "scale_to_minifloat(%s, %s, %s, %s)", sum, multiplier,
                             shift, exact_format_text(bind->arena, to));
     }
-    bind_helper(bind, "requantize_once");
+    bind_helper(bind, twice ? "requantize" : "requantize_once");
     bind_helper(bind, "saturate_int");
     return arena_printf(
-        bind->arena, "(%s)saturate_int(%srequantize_once(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
-        dtype_c_type(out_dtype(bind)), zero ? "(int64_t)" : "", sum, multiplier, shift,
-        plus(bind, zero), (int64_t)dtype_least(out_dtype(bind)),
+        bind->arena, "(%s)saturate_int((int64_t)%s(%s, %s, %s)%s, %" PRId64 ", %" PRId64 ")",
+        dtype_c_type(out_dtype(bind)), twice ? "requantize" : "requantize_once", sum, multiplier,
+        shift, plus(bind, zero), (int64_t)dtype_least(out_dtype(bind)),
         (int64_t)dtype_greatest(out_dtype(bind)));
 }
 
 const char *rescaled_sum(struct bind *bind, const char *sum, struct fixed_point factor)
 {
-    return rescaled_sum_by(bind, sum, arena_printf(bind->arena, "%" PRId32, factor.multiplier),
-                           arena_printf(bind->arena, "%d", factor.shift));
+    return rescaled_sum_by(
+        bind, sum, number_i32(bind->arena, bind->region->anchor, "y_multiplier", factor.multiplier),
+        number_i32(bind->arena, bind->region->anchor, "y_shift", factor.shift));
 }

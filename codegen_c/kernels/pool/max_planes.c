@@ -70,6 +70,7 @@ static bool bind_max_pool_planes(struct bind *bind)
 
 const struct kernel kernel_max_pool_planes = {
     .name = "max_pool_planes",
+    .sums = SUMS_NONE,
     .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D), accepts_max_pool_planes,
                  bind_max_pool_planes } },
 };

@@ -366,18 +366,24 @@ static bool bind_lstm(struct bind *bind)
 
 const struct kernel kernel_gru = {
     .name = "gru",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .spares = scratch_recurrent,
     .forms = { { OPS(OP_GRU), accepts_recurrent, bind_gru } },
 };
 
 const struct kernel kernel_lstm = {
     .name = "lstm",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .spares = scratch_recurrent,
     .forms = { { OPS(OP_LSTM), accepts_recurrent, bind_lstm } },
 };
 
 const struct kernel kernel_rnn = {
     .name = "rnn",
+    .sums = SUMS_PLAIN,
+    .fuses = true,
     .spares = scratch_recurrent,
     .forms = { { OPS(OP_RNN), accepts_recurrent, bind_rnn } },
 };

@@ -137,7 +137,7 @@ static bool configure_kind(struct stripe_lines *lines, struct bind *bind, int i,
         return diag_error(codegen->ctx, DIAG_INTERNAL, node_origin(of->call),
                           "the region cannot be cut at row %" PRId64, kind->row);
     region->anchor = region_anchor(region->fn);
-    region->c_name = kind->fn = function_name(lines, i, kind);
+    region->c_name = region->own_name = kind->fn = function_name(lines, i, kind);
     region->place.operands = operands_of(lines, i, region);
     if (codegen->options->choices)
         region->choice = map_get(&codegen->options->choices->by_signature,

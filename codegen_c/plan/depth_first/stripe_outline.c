@@ -129,12 +129,26 @@ static bool outline_calls(struct module *module, struct node *const *calls, int 
     return true;
 }
 
+/* A plan with stripes may have put main into another order, which stays when they are inlined. */
+static void restore_order(struct function *main, const struct stripe_plan *plan)
+{
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const struct value *value = map_get(&main->names, plan->order[i]);
+
+        if (value && value->def)
+            node_move_before(value->def, NULL);
+    }
+}
+
 bool stripes_outline(struct module *module, const struct stripe_plan *plan)
 {
     struct arena *scratch = &module->ctx->scratch;
-    int n;
-    struct node **calls = list_calls(module->main, scratch, &n);
+    struct node **calls;
     bool ok = true;
+    int n;
+
+    restore_order(module->main, plan);
+    calls = list_calls(module->main, scratch, &n);
 
     for (int i = 0; i < plan->n && ok; i++)
         ok = outline_calls(module, &calls[plan->at[i].first],

@@ -33,7 +33,9 @@ struct run {
 
 struct stripe_search {
     struct arena *arena;
-    int n; /* calls */
+    int n_nodes;
+    const char **order; /* as of struct stripe_plan */
+    int n;              /* calls */
     struct row_region *regions;
     size_t *scratch; /* of each while it runs as it is */
     size_t *alone;   /* bytes alive while it does */
@@ -90,10 +92,12 @@ static void find_wholes(struct stripe_search *search, const struct plan *plan)
         }
         call++;
     }
-    for (int i = 0; i < plan->main->n_params && plan->io_inside; i++)
-        keep(&by_id[plan->main->params[i]->id], &plan->main->params[i]->type, 0);
-    for (int i = 0; i < plan->main->ret->n_inputs && plan->io_inside; i++)
-        keep(&by_id[plan_whole(plan, plan->main->ret->inputs[i])->id],
+    for (int i = 0; i < plan->main->n_params; i++)
+        if (plan->place[plan->main->params[i]->id].kind == PLACE_ARENA)
+            keep(&by_id[plan->main->params[i]->id], &plan->main->params[i]->type, 0);
+    for (int i = 0; i < plan->main->ret->n_inputs; i++)
+        if (plan->place[plan->main->ret->inputs[i]->id].kind == PLACE_ARENA)
+            keep(&by_id[plan_whole(plan, plan->main->ret->inputs[i])->id],
              &plan_whole(plan, plan->main->ret->inputs[i])->type, call - 1);
     search->wholes = arena_array(search->arena, struct whole, n);
     for (int i = 0; i < n; i++)
@@ -223,8 +227,14 @@ struct stripe_search *stripe_search_new(struct arena *arena, const struct plan *
     int n = 0;
 
     *search = (struct stripe_search){ .arena = arena, .work = MOST_WORK };
-    for (const struct node *node = plan->main->first; node; node = node->next)
+    for (const struct node *node = plan->main->first; node; node = node->next) {
         search->n += node->op == OP_CALL;
+        search->n_nodes++;
+    }
+    search->order = arena_array(arena, const char *, search->n_nodes);
+    search->n_nodes = 0;
+    for (const struct node *node = plan->main->first; node; node = node->next)
+        search->order[search->n_nodes++] = node->outputs[0]->name;
     search->regions = arena_array(arena, struct row_region, search->n);
     search->scratch = arena_array(arena, size_t, search->n);
     search->alone = arena_array(arena, size_t, search->n);
@@ -308,8 +318,10 @@ static bool is_too_great(const struct stripe_search *search, int first, int last
 
 static struct stripe_plan follow_cuts(const struct stripe_search *search, const struct cut *cuts)
 {
-    struct stripe_plan plan = { .at = arena_array(search->arena, struct stripe_choice,
-                                                  search->n + 1) };
+    struct stripe_plan plan = { .at =
+                                    arena_array(search->arena, struct stripe_choice, search->n + 1),
+                                .n_nodes = search->n_nodes,
+                                .order = search->order };
 
     for (int end = search->n; end > 0; end = cuts[end].first)
         if (cuts[end].parts)

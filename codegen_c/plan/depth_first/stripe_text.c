@@ -2,7 +2,7 @@
  * (codegen_c/core/stripe.h).
  *
  * needs    a function of calls, and about how many stripes (fn->n_stripes)
- * gives    the keys of templates/kernels/stripes.c.tmpl
+ * gives    the keys of templates/kernels/depth_first/stripes.c.tmpl
  * method   one loop calls the functions of the regions (stripe_functions.c), under the conditions
  * of stripe_flow.c, with counters of rows */
 #include <inttypes.h>
@@ -455,5 +455,6 @@ static bool bind_stripes(struct bind *bind)
 /* For functions of calls, which are no regions of fuse_ops. */
 const struct kernel kernel_stripes = {
     .name = "stripes",
+    .sums = SUMS_PLAIN,
     .forms = { { OPS(OP_CALL), accepts_stripes, bind_stripes } },
 };

@@ -18,6 +18,12 @@ static bool in_arena(const struct plan *plan, const struct value *whole)
     return plan->first[whole->id] >= 0 && plan->block[whole->id] >= 0;
 }
 
+/* Whether there is something to do before and behind the regions. */
+static bool has_ends(const struct plan *plan)
+{
+    return plan->io_inside || plan->copies_states;
+}
+
 /* Values that a call reads, by their roots, each once; NULL: not the first place where it is read.
  */
 static const struct value *read_first_at(const struct plan *plan, const struct node *call, int i)
@@ -63,11 +69,11 @@ static int add_writers(const struct writers *writers, const struct value *root, 
 }
 
 /* With inputs and outputs in the arena there is a task before all regions, which writes the former,
- * and one behind, which reads the latter. */
+ * and one behind, which reads the latter; likewise where states are copied after the last region. */
 static void find_tasks(const struct plan *plan, struct arena *arena, const struct region *regions,
                        const int *buffer, struct schedule_task *tasks)
 {
-    const int shift = plan->io_inside;
+    const int shift = has_ends(plan);
     const struct writers writers = { plan, arena_array(arena, int, plan->main->n_nodes + 1),
                                      arena_array(arena, const struct value *,
                                                  plan->main->n_values + 1) };
@@ -83,6 +89,8 @@ static void find_tasks(const struct plan *plan, struct arena *arena, const struc
 
         for (int i = 0; i < call->n_inputs; i++)
             n = add_writers(&writers, plan->root[call->inputs[i]->id], NULL, n);
+        for (int i = 0; i < regions[r].guards.n; i++)
+            n = add_writers(&writers, plan->root[regions[r].guards.at[i].condition->id], NULL, n);
         after = arena_array(arena, int, n);
         *task = (struct schedule_task){ .after = after, .n_after = shift, .over = over };
         if (regions[r].config.scratch_bytes > 0)
@@ -95,6 +103,9 @@ static void find_tasks(const struct plan *plan, struct arena *arena, const struc
             if (root && plan_may_go_over(plan, &regions[r], i))
                 over[task->n_over++] = buffer[root->id];
         }
+        for (int i = 0; i < regions[r].guards.n; i++)
+            task->n_after = add_writers(&writers, plan->root[regions[r].guards.at[i].condition->id],
+                                        after, task->n_after);
         task->lap_bytes = plan_lead_bytes(plan, &regions[r]);
         if (task->lap_bytes)
             task->lap = buffer[plan->root[call->inputs[regions[r].config.lead.param]->id]->id];
@@ -132,6 +143,17 @@ static void touch_all(const struct plan *plan, const int *buffer, struct value *
     }
 }
 
+static void touch_guards(const struct plan *plan, const int *buffer, const struct guards *guards,
+                         int region, struct lists *lists)
+{
+    for (int i = 0; i < guards->n; i++) {
+        const struct value *whole = plan_whole(plan, guards->at[i].condition);
+
+        if (in_arena(plan, whole))
+            touch(&lists[buffer[whole->id]], region);
+    }
+}
+
 /* What is there to the end: see plan_liveness. */
 static void touch_kept(const struct plan *plan, const int *buffer, struct lists *readers)
 {
@@ -139,7 +161,8 @@ static void touch_kept(const struct plan *plan, const int *buffer, struct lists 
 
     touch_all(plan, buffer, main->ret->inputs, main->ret->n_inputs, plan->n_regions + 1, readers);
     for (int i = 0; i < main->n_params; i++)
-        if (readers[buffer[main->params[i]->id]].n == 0) /* nobody reads it */
+        if (in_arena(plan, main->params[i]) &&
+            readers[buffer[main->params[i]->id]].n == 0) /* nobody reads it */
             touch(&readers[buffer[main->params[i]->id]], plan->n_regions + 1);
 }
 
@@ -147,7 +170,7 @@ static void touch_kept(const struct plan *plan, const int *buffer, struct lists 
 static void find_users(const struct plan *plan, struct arena *arena, const struct region *regions,
                        const int *buffer, struct schedule_buffer *buffers, int n)
 {
-    const int shift = plan->io_inside;
+    const int shift = has_ends(plan);
     struct lists *writers = arena_array(arena, struct lists, n);
     struct lists *readers = arena_array(arena, struct lists, n);
 
@@ -159,6 +182,7 @@ static void find_users(const struct plan *plan, struct arena *arena, const struc
 
             touch_all(plan, buffer, call->outputs, call->n_outputs, r + shift, writers);
             touch_all(plan, buffer, call->inputs, call->n_inputs, r + shift, readers);
+            touch_guards(plan, buffer, &regions[r].guards, r + shift, readers);
         }
         if (shift)
             touch_kept(plan, buffer, readers);
@@ -182,9 +206,11 @@ static int find_buffers(const struct plan *plan, struct arena *arena, const stru
     bool *known = arena_array(arena, bool, plan->main->n_values);
     int n = 0;
 
-    for (int i = 0; i < plan->main->n_params && plan->io_inside; i++) {
+    for (int i = 0; i < plan->main->n_params; i++) {
         const struct value *param = plan->main->params[i];
 
+        if (!in_arena(plan, param))
+            continue;
         buffer[param->id] = n;
         buffers[n++] = (struct schedule_buffer){ .bytes = plan_round(type_bytes(&param->type)) };
     }
@@ -244,7 +270,7 @@ bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
                 const struct region *regions)
 {
     int n_values = plan->main->n_params;
-    const int shift = plan->io_inside, n_tasks = plan->n_regions + 2 * shift;
+    const int shift = has_ends(plan), n_tasks = plan->n_regions + 2 * shift;
     struct schedule_problem problem = { .n_tasks = n_tasks };
     struct schedule_task *tasks = arena_array(arena, struct schedule_task, n_tasks);
     struct schedule_buffer *buffers;

@@ -352,29 +352,6 @@ static inline void relayc_dnnl_layer_norm(struct relayc_dnnl *d, dnnl_dim_t rows
                     &desc);
 }
 
-static inline void relayc_dnnl_batch_norm(struct relayc_dnnl *d, int n, const dnnl_dim_t *dims,
-                                          float epsilon, const float *x, const float *scale,
-                                          const float *shift, const float *mean,
-                                          const float *variance, float *y)
-{
-    const dnnl_memory_desc_t data = relayc_dnnl_dense(n, dims);
-    const dnnl_memory_desc_t vector = relayc_dnnl_dense(1, &dims[1]);
-    dnnl_batch_normalization_desc_t desc;
-
-    relayc_dnnl_bind(d, DNNL_ARG_SRC, &data, x);
-    relayc_dnnl_bind(d, DNNL_ARG_SCALE, &vector, scale);
-    relayc_dnnl_bind(d, DNNL_ARG_SHIFT, &vector, shift);
-    relayc_dnnl_bind(d, DNNL_ARG_MEAN, &vector, mean);
-    relayc_dnnl_bind(d, DNNL_ARG_VARIANCE, &vector, variance);
-    relayc_dnnl_bind(d, DNNL_ARG_DST, &data, y);
-    relayc_dnnl_run(
-        d,
-        dnnl_batch_normalization_forward_desc_init(
-            &desc, dnnl_forward_inference, &data, epsilon,
-            (unsigned)dnnl_use_global_stats | (unsigned)dnnl_use_scale | (unsigned)dnnl_use_shift),
-        &desc);
-}
-
 static inline void relayc_dnnl_lrn(struct relayc_dnnl *d, int n, const dnnl_dim_t *dims,
                                    dnnl_dim_t size, float alpha, float beta, float bias,
                                    const float *x, float *y)

@@ -196,7 +196,7 @@ static struct value *as_it_was(struct conversion *c, struct value *value, struct
     if (value->kind == VALUE_CONSTANT)
         return value;
     return c->plan.axes[value->id].known ? in_order(c, value, &as_is, before)
-                                           : c->lies[value->id].value;
+                                         : c->lies[value->id].value;
 }
 
 /* What a FREE or SPATIAL node reads, in its order. */

@@ -99,6 +99,7 @@ static const struct row {
     [OP_GLOBAL_MAX_POOL] = { .planes = is_of_f32 },
     [OP_GROUP_NORM] = { .planes = has_large_planes },
     [OP_INSTANCE_NORM] = { .planes = has_large_planes },
+    [OP_IF] = { .n_images = ALL },
     [OP_MAX_POOL1D] = { .planes = has_long_rows },
     [OP_MAX_POOL2D] = { .planes = has_long_rows },
     [OP_QNN_ADD] = { .n_images = 2 },

@@ -105,14 +105,24 @@ static bool is_among(apply *const *list, size_t n, const struct rule *rule)
     return false;
 }
 
-/* The first n rules, less those of the other rounding. */
+/* A float form rounds once, or as ONNX does. */
+static bool rounds_otherwise(const struct module *module, const struct rule *rule)
+{
+    const bool fixed = HAS(of_fixed_point, rule), onnx = HAS(of_onnx, rule);
+
+    if (module->rounds_as_written)
+        return fixed || onnx;
+    return module->rounds_as_onnx ? fixed : onnx;
+}
+
+/* The first n rules, less those of another rounding. */
 static bool rewrite_with(struct module *module, int n)
 {
     struct rule fitting[N_RULES];
     int n_fitting = 0;
 
     for (int i = 0; i < n; i++)
-        if (!(module->rounds_as_onnx ? HAS(of_fixed_point, &rules[i]) : HAS(of_onnx, &rules[i])))
+        if (!rounds_otherwise(module, &rules[i]))
             fitting[n_fitting++] = rules[i];
     return rewrite_module(module, fitting, n_fitting);
 }

@@ -30,6 +30,8 @@ static const struct rule rules[] = {
     { "drop_pool", drop_pool,
       ROOTS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D, OP_MAX_POOL1D, OP_MAX_POOL2D,
             OP_MAX_POOL3D) },
+    { "drop_own_twin", drop_own_twin,
+      ROOTS(OP_BITWISE_AND, OP_BITWISE_OR, OP_LOGICAL_AND, OP_LOGICAL_OR, OP_MAXIMUM, OP_MINIMUM) },
     { "drop_reduction", drop_reduction,
       ROOTS(OP_SUM, OP_MEAN, OP_PROD, OP_MIN, OP_MAX, OP_GLOBAL_AVG_POOL, OP_GLOBAL_MAX_POOL) },
 

@@ -43,7 +43,7 @@ static bool is_worth_it(const struct node *node)
 
 static bool is_foldable(const struct node *node)
 {
-    if (node->op == OP_CALL)
+    if (node->op == OP_CALL || node->op == OP_CUSTOM)
         return false;
     for (int i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] && node->inputs[i]->kind != VALUE_CONSTANT)

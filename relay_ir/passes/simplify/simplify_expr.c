@@ -15,7 +15,8 @@ static const struct rule rules[] = {
     { "double_negative", double_negative, ROOTS(OP_NEGATIVE) },
     { "add_negative", add_negative, ROOTS(OP_ADD) },
     { "subtract_negative", subtract_negative, ROOTS(OP_SUBTRACT) },
-    { "select_branch", select_branch, ROOTS(OP_WHERE) },
+    { "select_branch", select_branch, ROOTS(OP_IF, OP_WHERE) },
+    { "choose_the_other", choose_the_other, ROOTS(OP_IF) },
     { "drop_broadcast_operand", drop_broadcast_operand, NULL },
     { "transpose_into_matmul", transpose_into_matmul, ROOTS(OP_MATMUL) },
 

@@ -16,6 +16,8 @@ static const struct rule rules[] = {
     { "drop_reshape", drop_reshape, ROOTS(OP_RESHAPE) },
     { "compare_with_itself", compare_with_itself,
       ROOTS(OP_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_LESS, OP_LESS_EQUAL, OP_NOT_EQUAL) },
+    { "drop_own_twin", drop_own_twin,
+      ROOTS(OP_BITWISE_AND, OP_BITWISE_OR, OP_LOGICAL_AND, OP_LOGICAL_OR, OP_MAXIMUM, OP_MINIMUM) },
     { "view_behind_elementwise", view_behind_elementwise, NULL },
 };
 

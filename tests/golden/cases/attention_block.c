@@ -21,12 +21,21 @@
  */
 #include "attention_block.h"
 
+#if ATTENTION_BLOCK_CODE_ID != 0x7f99a4aau
+#error "attention_block.h and attention_block.c are of two compilations: take all files of one"
+#endif
+
+#if ATTENTION_BLOCK_DATA_ID != 0x02c2e07bu
+#error "attention_block.h and attention_block.c are of two compilations: take all files of one"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -37,7 +46,8 @@
 /* --- from runtime/embed/sqrt_f32.h ------------------------------------------------------------ */
 
 #if defined __GNUC__ && !defined __PICOLIBC__ /* whose header declares it */
-/* errno is not read: an instruction where the CPU has one, vectorised, without a branch for negative numbers. */
+/* errno is not read: an instruction where the CPU has one, vectorised, without a branch for
+ * negative numbers. */
 float sqrtf(float v) __attribute__((const));
 #endif
 
@@ -93,8 +103,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own. The lists repeat DO
- * for each pixel j, and for each vector v of a pixel's channels. */
+/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own.
+ * The lists repeat DO for each pixel j, and for each vector v of a pixel's channels. */
 #if LANES == 16
 enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -119,10 +129,11 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] = the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len, in
- * this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
-static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w, int width,
-                              float *sum)
+/* sum[j * TILE_4_by8 + i] = the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i]
+ * over t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1 weights beyond
+ * the last. */
+static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w,
+                                        int width, float *sum)
 {
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
@@ -183,8 +194,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
- * branch and does not vectorise the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
+ * turns ?: into a branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -202,8 +213,10 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
-    const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const uint32_t bits = f32_bits(v);
+    const uint32_t sign = bits & 0x80000000u;
+    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
+    const int32_t limit = (int32_t)f32_bits(most);
 
     return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
 }
@@ -213,26 +226,31 @@ INLINE_F32 float limited_f32(float v, float most)
 /* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
 {
-    const float x = limited_f32(v, 176.0f); /* 2^-254 underflows to 0 directly, without a slow rounding */
-    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n + 254. */
+    /* 2^-254 underflows to 0 directly, without a slow rounding */
+    const float x = limited_f32(v, 176.0f);
+    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n +
+     * 254. */
     const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float square = r * r;
     /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
     /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
-    const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
+    const float factor = f32_of_bits(half);
+    const float rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
     return (factor + factor * less) * choose_f32(v == v, rest, v);
 }
 
 /* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
 
-/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v is less than 0.
- * KEEP_ORDER keeps each store where it is written; compilers would move all of them to the end of the tile. */
+/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v
+ * is less than 0. KEEP_ORDER keeps each store where it is written; compilers would move all of them
+ * to the end of the tile. */
 #if LANES == 1
 #define WHERE(v, is, other) if (is) v = other;
 #else
@@ -245,8 +263,10 @@ INLINE_F32 float exp_f32(float v)
 #define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
 #define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
 #elif LANES == 4 && defined __SSE2__ && defined __GNUC__
-#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
-#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
+#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : \
+    "x"(v)); v = limit; }
+#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : \
+    "x"(v)); v = limit; }
 #else
 #define AT_LEAST(v, least) WHERE(v, v < least, least)
 #define AT_MOST(v, most) WHERE(v, v > most, most)
@@ -257,10 +277,12 @@ INLINE_F32 float exp_f32(float v)
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
 /* y[j * step + i] (j < n_pixels) =
- * the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len, in
- * this order, then END, the epilogue. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
-static inline WIDE void tile_4_by8_taps_stores(const float *const *x, int n_taps, int len, const float *w, int width,
-                              float *y, int step, int n_pixels)
+ * the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len,
+ * in this order, then END, the epilogue. Vectors may read up to TILE_4_by8 - 1 weights beyond the
+ * last. */
+static inline WIDE void tile_4_by8_taps_stores(const float *const *x, int n_taps, int len,
+                                               const float *w, int width, float *y, int step,
+                                               int n_pixels)
 {
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
@@ -325,10 +347,13 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 
     for (int row = 0; row < ROWS; row++) {
         const float *const in = &x[row * LEN]; /* [LEN] */
-        float mean = 0, variance = 0, factor;
+        float mean = 0;
+        float variance = 0;
+        float factor;
 
-        for (int i = 0; i < LEN; i++)
+        for (int i = 0; i < LEN; i++) {
             mean += in[i];
+        }
         mean /= (float)LEN;
         for (int i = 0; i < LEN; i++) {
             const float distance = in[i] - mean;
@@ -349,8 +374,8 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 /* keys (Transpose) + scores (MatMul)
  * x f32 [1,3,4] -> y f32 [1,3,3]
  *
- * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8 of these columns take
- * their sums from them. A sum runs over INNER in order.
+ * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8
+ * of these columns take their sums from them. A sum runs over INNER in order.
  */
 static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *restrict y,
                                             void *restrict scratch)
@@ -358,17 +383,21 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
     enum { ROWS = 3, INNER = 4, COLUMNS = 3, PANEL = 32 };
     const float *const a = x; /* [ROWS, INNER] */
     const float *const b = x; /* [COLUMNS, INNER] */
-    float *const packed = scratch; /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    float *const packed = scratch;
 
     for (int left = 0; left < COLUMNS; left += PANEL) {
         const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
 
-        for (int start = 0; start < INNER; start += 16) /* strips, so that what is written stays in the cache */
-        for (int i = 0; i < n_packed; i++)
-        for (int k = start; k < INNER && k < start + 16; k++) {
-            const int column = left + i;
+        /* strips, so that what is written stays in the cache */
+        for (int start = 0; start < INNER; start += 16) {
+            for (int i = 0; i < n_packed; i++) {
+                for (int k = start; k < INNER && k < start + 16; k++) {
+                    const int column = left + i;
 
-            packed[k * PANEL + i] = b[column * INNER + k];
+                    packed[k * PANEL + i] = b[column * INNER + k];
+                }
+            }
         }
         for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
             const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
@@ -384,11 +413,14 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
                 float sum[PIXELS_4_by8 * TILE_4_by8];
 
                 tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
-                for (int j = 0; j < n_rows; j++)
-                for (int i = 0; i < n_columns; i++) {
-                    const int row = top + j, column = left + first + i, at = row * COLUMNS + column;
+                for (int j = 0; j < n_rows; j++) {
+                    for (int i = 0; i < n_columns; i++) {
+                        const int row = top + j;
+                        const int column = left + first + i;
+                        const int at = row * COLUMNS + column;
 
-                    y[at] = sum[j * TILE_4_by8 + i];
+                        y[at] = sum[j * TILE_4_by8 + i];
+                    }
                 }
             }
         }
@@ -404,7 +436,8 @@ static NOINLINE void region_softmax(float *restrict y)
     for (int outer = 0; outer < OUTER; outer++) {
         const float *const in = &y[outer * LEN];
         float *const out = &y[outer * LEN];
-        float highest = in[0], sum = 0;
+        float highest = in[0];
+        float sum = 0;
 
         for (int i = 1; i < LEN; i++) {
             const float v = in[i];
@@ -417,16 +450,17 @@ static NOINLINE void region_softmax(float *restrict y)
             out[i] = power;
             sum += power;
         }
-        for (int i = 0; i < LEN; i++)
+        for (int i = 0; i < LEN; i++) {
             out[i] /= sum;
+        }
     }
 }
 
 /* context (MatMul)
  * x f32 [1,3,3], x2 f32 [1,3,4] -> y f32 [1,3,4]
  *
- * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8 of these columns take
- * their sums from them. A sum runs over INNER in order.
+ * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8
+ * of these columns take their sums from them. A sum runs over INNER in order.
  */
 static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const float *restrict x2,
                                                float *restrict y, void *restrict scratch)
@@ -434,16 +468,18 @@ static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const fl
     enum { ROWS = 3, INNER = 3, COLUMNS = 4, PANEL = 32 };
     const float *const a = x; /* [ROWS, INNER] */
     const float *const b = x2; /* [INNER, COLUMNS] */
-    float *const packed = scratch; /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    float *const packed = scratch;
 
     for (int left = 0; left < COLUMNS; left += PANEL) {
         const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
 
-        for (int k = 0; k < INNER; k++)
-        for (int i = 0; i < n_packed; i++) {
-            const int column = left + i;
+        for (int k = 0; k < INNER; k++) {
+            for (int i = 0; i < n_packed; i++) {
+                const int column = left + i;
 
-            packed[k * PANEL + i] = b[k * COLUMNS + column];
+                packed[k * PANEL + i] = b[k * COLUMNS + column];
+            }
         }
         for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
             const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
@@ -466,12 +502,15 @@ static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const fl
 
 int attention_block_run(const float x[3 * 4], float y[3 * 4], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y || !arena) {
         return ATTENTION_BLOCK_NULL_POINTER;
-    if ((uintptr_t)arena % ATTENTION_BLOCK_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % ATTENTION_BLOCK_ARENA_ALIGN != 0) {
         return ATTENTION_BLOCK_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return ATTENTION_BLOCK_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const normed = (void *)(base + 640); /* f32 [1,3,4] */

@@ -22,6 +22,14 @@
  */
 #include "attention_groups.h"
 
+#if ATTENTION_GROUPS_CODE_ID != 0xb57bf99bu
+#error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
+#endif
+
+#if ATTENTION_GROUPS_DATA_ID != 0xf964e555u
+#error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 
@@ -71,8 +79,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own. The lists repeat DO
- * for each pixel j, and for each vector v of a pixel's channels. */
+/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own.
+ * The lists repeat DO for each pixel j, and for each vector v of a pixel's channels. */
 #if LANES == 16
 enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -97,10 +105,11 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] = the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len, in
- * this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
-static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w, int width,
-                              float *sum)
+/* sum[j * TILE_4_by8 + i] = the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i]
+ * over t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1 weights beyond
+ * the last. */
+static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w,
+                                        int width, float *sum)
 {
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
@@ -161,7 +170,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -171,8 +181,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
- * branch and does not vectorise the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
+ * turns ?: into a branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -190,8 +200,10 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
-    const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const uint32_t bits = f32_bits(v);
+    const uint32_t sign = bits & 0x80000000u;
+    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
+    const int32_t limit = (int32_t)f32_bits(most);
 
     return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
 }
@@ -201,18 +213,22 @@ INLINE_F32 float limited_f32(float v, float most)
 /* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
 {
-    const float x = limited_f32(v, 176.0f); /* 2^-254 underflows to 0 directly, without a slow rounding */
-    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n + 254. */
+    /* 2^-254 underflows to 0 directly, without a slow rounding */
+    const float x = limited_f32(v, 176.0f);
+    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n +
+     * 254. */
     const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float square = r * r;
     /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
     /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
-    const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
+    const float factor = f32_of_bits(half);
+    const float rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
     return (factor + factor * less) * choose_f32(v == v, rest, v);
 }
@@ -248,48 +264,58 @@ static NOINLINE void region_Attention_0(const float *restrict x, float *restrict
 /* Attention_0 (Attention)
  * x f32 [1,2,2,3,2], x2 f32 [1,2,1,3,2] -> y f32 [1,2,2,3,3]
  *
- * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8 of these columns take
- * their sums from them. A sum runs over INNER in order.
+ * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8
+ * of these columns take their sums from them. A sum runs over INNER in order.
  */
 static NOINLINE WIDE_LOOPS void region_Attention_0_2(const float *restrict x,
                                                      const float *restrict x2, float *restrict y,
                                                      void *restrict scratch)
 {
     enum { BATCH = 4, ROWS = 3, INNER = 2, COLUMNS = 3, PANEL = 32 };
-    float *const packed = scratch; /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    float *const packed = scratch;
 
-    for (int batch = 0; batch < BATCH; batch++)
-    for (int left = 0; left < COLUMNS; left += PANEL) {
-        const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
-        const float *const a = &x[batch * ROWS * INNER]; /* [ROWS, INNER] */
-        const float *const b = &x2[(batch / 2) * INNER * COLUMNS]; /* [COLUMNS, INNER] */
+    for (int batch = 0; batch < BATCH; batch++) {
+        for (int left = 0; left < COLUMNS; left += PANEL) {
+            const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
+            const float *const a = &x[batch * ROWS * INNER]; /* [ROWS, INNER] */
+            const float *const b = &x2[(batch / 2) * INNER * COLUMNS]; /* [COLUMNS, INNER] */
 
-        for (int start = 0; start < INNER; start += 16) /* strips, so that what is written stays in the cache */
-        for (int i = 0; i < n_packed; i++)
-        for (int k = start; k < INNER && k < start + 16; k++) {
-            const int column = left + i;
+            /* strips, so that what is written stays in the cache */
+            for (int start = 0; start < INNER; start += 16) {
+                for (int i = 0; i < n_packed; i++) {
+                    for (int k = start; k < INNER && k < start + 16; k++) {
+                        const int column = left + i;
 
-            packed[k * PANEL + i] = b[column * INNER + k];
-        }
-        for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
-            const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
-            const float *line[8];
-
-            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus rows: their sums are not stored */
-                const int row = top + (j < n_rows ? j : 0);
-
-                line[j] = &a[row * INNER];
+                        packed[k * PANEL + i] = b[column * INNER + k];
+                    }
+                }
             }
-            for (int first = 0; first < n_packed; first += TILE_4_by8) {
-                const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first : TILE_4_by8;
-                float sum[PIXELS_4_by8 * TILE_4_by8];
+            for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
+                const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
+                const float *line[8];
 
-                tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
-                for (int j = 0; j < n_rows; j++)
-                for (int i = 0; i < n_columns; i++) {
-                    const int row = top + j, column = left + first + i, at = (batch * ROWS + row) * COLUMNS + column;
+                /* surplus rows: their sums are not stored */
+                for (int j = 0; j < PIXELS_4_by8; j++) {
+                    const int row = top + (j < n_rows ? j : 0);
 
-                    y[at] = sum[j * TILE_4_by8 + i];
+                    line[j] = &a[row * INNER];
+                }
+                for (int first = 0; first < n_packed; first += TILE_4_by8) {
+                    const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first
+                        : TILE_4_by8;
+                    float sum[PIXELS_4_by8 * TILE_4_by8];
+
+                    tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
+                    for (int j = 0; j < n_rows; j++) {
+                        for (int i = 0; i < n_columns; i++) {
+                            const int row = top + j;
+                            const int column = left + first + i;
+                            const int at = (batch * ROWS + row) * COLUMNS + column;
+
+                            y[at] = sum[j * TILE_4_by8 + i];
+                        }
+                    }
                 }
             }
         }
@@ -302,12 +328,13 @@ static NOINLINE void region_Attention_0_3(float *restrict y)
 {
     enum { N0 = 4, N1 = 9 };
 
-    for (int i0 = 0; i0 < N0; i0++)
-    for (int i1 = 0; i1 < N1; i1++) {
-        const int at = i0 * N1 + i1;
-        const float add_1 = y[at] + attention_groups_y_allowed[i1];
+    for (int i0 = 0; i0 < N0; i0++) {
+        for (int i1 = 0; i1 < N1; i1++) {
+            const int at = i0 * N1 + i1;
+            const float add_1 = y[at] + attention_groups_y_allowed[i1];
 
-        y[at] = add_1;
+            y[at] = add_1;
+        }
     }
 }
 
@@ -320,7 +347,8 @@ static NOINLINE void region_Attention_0_4(float *restrict y)
     for (int outer = 0; outer < OUTER; outer++) {
         const float *const in = &y[outer * LEN];
         float *const out = &y[outer * LEN];
-        float highest = in[0], sum = 0;
+        float highest = in[0];
+        float sum = 0;
 
         for (int i = 1; i < LEN; i++) {
             const float v = in[i];
@@ -333,55 +361,64 @@ static NOINLINE void region_Attention_0_4(float *restrict y)
             out[i] = power;
             sum += power;
         }
-        for (int i = 0; i < LEN; i++)
+        for (int i = 0; i < LEN; i++) {
             out[i] /= sum;
+        }
     }
 }
 
 /* Attention_0 (Attention)
  * x f32 [1,2,2,3,3], x2 f32 [1,2,1,3,2] -> y f32 [1,2,2,3,2]
  *
- * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8 of these columns take
- * their sums from them. A sum runs over INNER in order.
+ * PANEL columns of b at a time are packed; register tiles of PIXELS_4_by8 rows of a by TILE_4_by8
+ * of these columns take their sums from them. A sum runs over INNER in order.
  */
 static NOINLINE WIDE_LOOPS void region_Attention_0_5(const float *restrict x,
                                                      const float *restrict x2, float *restrict y,
                                                      void *restrict scratch)
 {
     enum { BATCH = 4, ROWS = 3, INNER = 3, COLUMNS = 2, PANEL = 32 };
-    float *const packed = scratch; /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
+    float *const packed = scratch;
 
-    for (int batch = 0; batch < BATCH; batch++)
-    for (int left = 0; left < COLUMNS; left += PANEL) {
-        const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
-        const float *const a = &x[batch * ROWS * INNER]; /* [ROWS, INNER] */
-        const float *const b = &x2[(batch / 2) * INNER * COLUMNS]; /* [INNER, COLUMNS] */
+    for (int batch = 0; batch < BATCH; batch++) {
+        for (int left = 0; left < COLUMNS; left += PANEL) {
+            const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
+            const float *const a = &x[batch * ROWS * INNER]; /* [ROWS, INNER] */
+            const float *const b = &x2[(batch / 2) * INNER * COLUMNS]; /* [INNER, COLUMNS] */
 
-        for (int k = 0; k < INNER; k++)
-        for (int i = 0; i < n_packed; i++) {
-            const int column = left + i;
+            for (int k = 0; k < INNER; k++) {
+                for (int i = 0; i < n_packed; i++) {
+                    const int column = left + i;
 
-            packed[k * PANEL + i] = b[k * COLUMNS + column];
-        }
-        for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
-            const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
-            const float *line[8];
-
-            for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus rows: their sums are not stored */
-                const int row = top + (j < n_rows ? j : 0);
-
-                line[j] = &a[row * INNER];
+                    packed[k * PANEL + i] = b[k * COLUMNS + column];
+                }
             }
-            for (int first = 0; first < n_packed; first += TILE_4_by8) {
-                const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first : TILE_4_by8;
-                float sum[PIXELS_4_by8 * TILE_4_by8];
+            for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
+                const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
+                const float *line[8];
 
-                tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
-                for (int j = 0; j < n_rows; j++)
-                for (int i = 0; i < n_columns; i++) {
-                    const int row = top + j, column = left + first + i, at = (batch * ROWS + row) * COLUMNS + column;
+                /* surplus rows: their sums are not stored */
+                for (int j = 0; j < PIXELS_4_by8; j++) {
+                    const int row = top + (j < n_rows ? j : 0);
 
-                    y[at] = sum[j * TILE_4_by8 + i];
+                    line[j] = &a[row * INNER];
+                }
+                for (int first = 0; first < n_packed; first += TILE_4_by8) {
+                    const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first
+                        : TILE_4_by8;
+                    float sum[PIXELS_4_by8 * TILE_4_by8];
+
+                    tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
+                    for (int j = 0; j < n_rows; j++) {
+                        for (int i = 0; i < n_columns; i++) {
+                            const int row = top + j;
+                            const int column = left + first + i;
+                            const int at = (batch * ROWS + row) * COLUMNS + column;
+
+                            y[at] = sum[j * TILE_4_by8 + i];
+                        }
+                    }
                 }
             }
         }
@@ -393,12 +430,15 @@ static NOINLINE WIDE_LOOPS void region_Attention_0_5(const float *restrict x,
 int attention_groups_run(const float x[4 * 3 * 2], const float keys[2 * 3 * 2], float y[4 * 3 * 2],
                          void *arena)
 {
-    if (!x || !keys || !y || !arena)
+    if (!x || !keys || !y || !arena) {
         return ATTENTION_GROUPS_NULL_POINTER;
-    if ((uintptr_t)arena % ATTENTION_GROUPS_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % ATTENTION_GROUPS_ARENA_ALIGN != 0) {
         return ATTENTION_GROUPS_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)keys | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)keys | (uintptr_t)y) % 4 != 0) {
         return ATTENTION_GROUPS_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const y_scaled_q = (void *)(base + 384); /* f32 [1,4,3,2] */

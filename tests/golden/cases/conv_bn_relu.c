@@ -12,6 +12,14 @@
  */
 #include "conv_bn_relu.h"
 
+#if CONV_BN_RELU_CODE_ID != 0x51b22cd8u
+#error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
+#endif
+
+#if CONV_BN_RELU_DATA_ID != 0x37a65fa1u
+#error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
@@ -60,8 +68,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
-/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own. The lists repeat DO
- * for each pixel j, and for each vector v of a pixel's channels. */
+/* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own.
+ * The lists repeat DO for each pixel j, and for each vector v of a pixel's channels. */
 #if LANES == 16
 enum { PIXELS_4_by8 = 8, TILE_4_by8 = LANES4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -86,10 +94,10 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] = the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this order. Vectors may read
- * up to TILE_4_by8 - 1 weights beyond the last. */
-static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *offset, int len, const float *w, int width,
-                              float *sum)
+/* sum[j * TILE_4_by8 + i] = the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this
+ * order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *offset, int len,
+                                           const float *w, int width, float *sum)
 {
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
@@ -165,9 +173,9 @@ static const float conv_bn_relu_bn1_beta[3] = {
 /* conv1 (Conv) + bn1 (BatchNormalization) + relu1 (Relu)
  * x f32 [1,2,6,6] -> y f32 [1,3,4,4]
  *
- * PIXELS output pixels at a time, in row-major order, one register tile of output channels after the other.
- * `tap` points to the first input under the kernel, `offset` holds the distances of the others. A sum runs
- * over the kernel in row-major order and, at each tap, over the input channels.
+ * PIXELS output pixels at a time, in row-major order, one register tile of output channels after
+ * the other. `tap` points to the first input under the kernel, `offset` holds the distances of the
+ * others. A sum runs over the kernel in row-major order and, at each tap, over the input channels.
  */
 static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *restrict y)
 {
@@ -181,18 +189,23 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
     const float *const weight = conv_bn_relu_conv1_weight.v; /* [kernel, IN_C, 4] */
     int offset[TAPS * IN_C];
 
-    for (int kh = 0; kh < K_H; kh++)
-    for (int kw = 0; kw < K_W; kw++)
-    for (int ic = 0; ic < IN_C; ic++)
-        offset[(kh * K_W + kw) * IN_C + ic] = (ic * IN_H + kh) * IN_W + kw;
+    for (int kh = 0; kh < K_H; kh++) {
+        for (int kw = 0; kw < K_W; kw++) {
+            for (int ic = 0; ic < IN_C; ic++) {
+                offset[(kh * K_W + kw) * IN_C + ic] = (ic * IN_H + kh) * IN_W + kw;
+            }
+        }
+    }
 
     for (int first = 0; first < OUT_LEN; first += PIXELS_4_by8) {
         const int n_pixels = OUT_LEN - first < PIXELS_4_by8 ? OUT_LEN - first : PIXELS_4_by8;
         const float *tap[PIXELS_4_by8];
 
         for (int j = 0; j < PIXELS_4_by8; j++) {
-            const int p = j < n_pixels ? first + j : first; /* surplus pixels: their sums are not stored */
-            const int top = p / OUT_W, left = p % OUT_W;
+            /* surplus pixels: their sums are not stored */
+            const int p = j < n_pixels ? first + j : first;
+            const int top = p / OUT_W;
+            const int left = p % OUT_W;
 
             tap[j] = &in[top * IN_W + left];
         }
@@ -201,14 +214,15 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
             float sum[PIXELS_4_by8 * TILE_4_by8];
 
             tile_4_by8_offsets(tap, offset, TAPS * IN_C, &weight[block], 4, sum);
-            for (int i = 0; i < n_channels; i++)
-            for (int j = 0; j < n_pixels; j++) {
-                const int oc = block + i;
-                const int at = oc * OUT_LEN + first + j;
-                const float bias_add_1 = sum[j * TILE_4_by8 + i] + conv_bn_relu_bn1_beta[oc];
-                const float relu_2 = bias_add_1 < 0.0f ? 0.0f : bias_add_1;
+            for (int i = 0; i < n_channels; i++) {
+                for (int j = 0; j < n_pixels; j++) {
+                    const int oc = block + i;
+                    const int at = oc * OUT_LEN + first + j;
+                    const float bias_add_1 = sum[j * TILE_4_by8 + i] + conv_bn_relu_bn1_beta[oc];
+                    const float relu_2 = bias_add_1 < 0.0f ? 0.0f : bias_add_1;
 
-                y[at] = relu_2;
+                    y[at] = relu_2;
+                }
             }
         }
     }
@@ -218,11 +232,13 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
 
 int conv_bn_relu_run(const float x[2 * 6 * 6], float y[3 * 4 * 4], void *arena)
 {
-    if (!x || !y)
+    if (!x || !y) {
         return CONV_BN_RELU_NULL_POINTER;
+    }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return CONV_BN_RELU_MISALIGNED_ARRAY;
+    }
 
     region_conv1(x, y);
     return CONV_BN_RELU_OK;

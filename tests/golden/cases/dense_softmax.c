@@ -16,6 +16,14 @@
  */
 #include "dense_softmax.h"
 
+#if DENSE_SOFTMAX_CODE_ID != 0x7c82f071u
+#error "dense_softmax.h and dense_softmax.c are of two compilations: take all files of one"
+#endif
+
+#if DENSE_SOFTMAX_DATA_ID != 0xbc1d1c88u
+#error "dense_softmax.h and dense_softmax.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
@@ -53,31 +61,35 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 
 /* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
 
-/* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last panel is as
- * narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL - 4 weights beyond it. GEMV
- * outputs, eight vectors of sums, are computed together, which hides the latency of an addition; GEMV_FEW or
- * fewer at the end take fewer vectors. */
+/* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last
+ * panel is as narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL -
+ * 4 weights beyond it. GEMV outputs, eight vectors of sums, are computed together, which hides the
+ * latency of an addition; GEMV_FEW or fewer at the end take fewer vectors. */
 enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
 
-/* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel. `before`
- * panels lie before the last one, which may be narrower and always holds the last vectors. If there are fewer
- * than GEMV_PANELS, the vectors without outputs read the first panel, and their sums are overwritten. */
+/* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel.
+ * `before` panels lie before the last one, which may be narrower and always holds the last vectors.
+ * If there are fewer than GEMV_PANELS, the vectors without outputs read the first panel, and their
+ * sums are overwritten. */
 enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
 #define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
-#define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % GEMV_PANEL)
+#define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % \
+    GEMV_PANEL)
 #define GEMV_SUM(v) sum[GEMV_AT(v)]
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how many. sum has
- * room for GEMV. */
+/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how
+ * many. sum has room for GEMV. */
 static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
-    const int end = (out_c + 3) / 4 * 4, panel = first / GEMV_PANEL * GEMV_PANEL;
+    const int end = (out_c + 3) / 4 * 4;
+    const int panel = first / GEMV_PANEL * GEMV_PANEL;
     const int n_before = (end - first - 1) / GEMV_PANEL;
     const int before = n_before < GEMV_PANELS ? n_before : GEMV_PANELS - 1;
-    const int left = end - panel - before * GEMV_PANEL, width = left < GEMV_PANEL ? left : GEMV_PANEL;
+    const int left = end - panel - before * GEMV_PANEL;
+    const int width = left < GEMV_PANEL ? left : GEMV_PANEL;
     const float *last = w + (panel + before * GEMV_PANEL) * len + first % GEMV_PANEL;
 
     w += panel * len + first % GEMV_PANEL;
@@ -159,7 +171,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -169,8 +182,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
- * branch and does not vectorise the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
+ * turns ?: into a branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -188,8 +201,10 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
-    const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const uint32_t bits = f32_bits(v);
+    const uint32_t sign = bits & 0x80000000u;
+    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
+    const int32_t limit = (int32_t)f32_bits(most);
 
     return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
 }
@@ -199,18 +214,22 @@ INLINE_F32 float limited_f32(float v, float most)
 /* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
 {
-    const float x = limited_f32(v, 176.0f); /* 2^-254 underflows to 0 directly, without a slow rounding */
-    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n + 254. */
+    /* 2^-254 underflows to 0 directly, without a slow rounding */
+    const float x = limited_f32(v, 176.0f);
+    /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n +
+     * 254. */
     const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float square = r * r;
     /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
     /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
-    const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
+    const float factor = f32_of_bits(half);
+    const float rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
     return (factor + factor * less) * choose_f32(v == v, rest, v);
 }
@@ -248,7 +267,8 @@ static const float dense_softmax_fc_bias[4] = {
 static NOINLINE void region_fc(const float *restrict x, float *restrict y)
 {
     enum { IN_C = 6, OUT_C = 4 };
-    const float *const weight = dense_softmax_fc_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
+    /* packed, panels of 32 outputs: [IN_C, 32] */
+    const float *const weight = dense_softmax_fc_weight;
     const float *const in = x; /* [IN_C] */
 
     for (int first = 0, n; first < OUT_C; first += n) {
@@ -273,7 +293,8 @@ static NOINLINE void region_softmax(const float *restrict x, float *restrict y)
     for (int outer = 0; outer < OUTER; outer++) {
         const float *const in = &x[outer * LEN];
         float *const out = &y[outer * LEN];
-        float highest = in[0], sum = 0;
+        float highest = in[0];
+        float sum = 0;
 
         for (int i = 1; i < LEN; i++) {
             const float v = in[i];
@@ -286,8 +307,9 @@ static NOINLINE void region_softmax(const float *restrict x, float *restrict y)
             out[i] = power;
             sum += power;
         }
-        for (int i = 0; i < LEN; i++)
+        for (int i = 0; i < LEN; i++) {
             out[i] /= sum;
+        }
     }
 }
 
@@ -295,12 +317,15 @@ static NOINLINE void region_softmax(const float *restrict x, float *restrict y)
 
 int dense_softmax_run(const float x[6], float y[4], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y || !arena) {
         return DENSE_SOFTMAX_NULL_POINTER;
-    if ((uintptr_t)arena % DENSE_SOFTMAX_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % DENSE_SOFTMAX_ARENA_ALIGN != 0) {
         return DENSE_SOFTMAX_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return DENSE_SOFTMAX_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const logits = (void *)(base + 0); /* f32 [1,4] */

@@ -19,26 +19,62 @@
  */
 #include "depthwise_clip.h"
 
+#if DEPTHWISE_CLIP_CODE_ID != 0xb66f4c19u
+#error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
+#endif
+
+#if DEPTHWISE_CLIP_DATA_ID != 0xb80ff2f2u
+#error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 /* --- from runtime/embed/transpose_4x4_f32.h --------------------------------------------------- */
 
 /* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Unrolled, four rows become four vectors. */
-static inline void transpose_4x4_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
+static inline void transpose_4x4_f32(const float *restrict x, int x_step, float *restrict y,
+                                     int y_step)
 {
-    const float *const a = x, *const b = x + x_step, *const c = x + 2 * x_step, *const d = x + 3 * x_step;
-    const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-    const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
-    const float c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3];
-    const float d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+    const float *const a = x;
+    const float *const b = x + x_step;
+    const float *const c = x + 2 * x_step;
+    const float *const d = x + 3 * x_step;
+    const float a0 = a[0];
+    const float a1 = a[1];
+    const float a2 = a[2];
+    const float a3 = a[3];
+    const float b0 = b[0];
+    const float b1 = b[1];
+    const float b2 = b[2];
+    const float b3 = b[3];
+    const float c0 = c[0];
+    const float c1 = c[1];
+    const float c2 = c[2];
+    const float c3 = c[3];
+    const float d0 = d[0];
+    const float d1 = d[1];
+    const float d2 = d[2];
+    const float d3 = d[3];
 
-    y[0] = a0; y[1] = b0; y[2] = c0; y[3] = d0;
+    y[0] = a0;
+    y[1] = b0;
+    y[2] = c0;
+    y[3] = d0;
     y += y_step;
-    y[0] = a1; y[1] = b1; y[2] = c1; y[3] = d1;
+    y[0] = a1;
+    y[1] = b1;
+    y[2] = c1;
+    y[3] = d1;
     y += y_step;
-    y[0] = a2; y[1] = b2; y[2] = c2; y[3] = d2;
+    y[0] = a2;
+    y[1] = b2;
+    y[2] = c2;
+    y[3] = d2;
     y += y_step;
-    y[0] = a3; y[1] = b3; y[2] = c3; y[3] = d3;
+    y[0] = a3;
+    y[1] = b3;
+    y[2] = c3;
+    y[3] = d3;
 }
 
 /* --- from runtime/embed/transpose_8x8_f32.h --------------------------------------------------- */
@@ -46,26 +82,35 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
 #if defined __AVX__ && (defined __clang__ || (defined __GNUC__ && __GNUC__ >= 12))
 #define TRANSPOSES_EIGHTS
 
-/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Half rows of i and i + 4 form a vector; pairs of these are
- * interleaved, and pairs of the results are four columns. */
-static inline void transpose_8x8_f32(const float *restrict x, int x_step, float *restrict y, int y_step)
+/* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Half rows of i and i + 4 form a vector; pairs
+ * of these are interleaved, and pairs of the results are four columns. */
+static inline void transpose_8x8_f32(const float *restrict x, int x_step, float *restrict y,
+                                     int y_step)
 {
     typedef float four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
     typedef float eight_f32 __attribute__((vector_size(32), aligned(4), may_alias));
 #define HALVES(i) __builtin_shufflevector(*(const four_f32 *)&x[(i) * x_step], \
-                                          *(const four_f32 *)&x[((i) + 4) * x_step], 0, 1, 2, 3, 4, 5, 6, 7)
+                                          *(const four_f32 *)&x[((i) + 4) * x_step], 0, 1, 2, 3, \
+    4, 5, 6, 7)
 
     for (int half = 0; half < 2; half++) {
-        const eight_f32 a = HALVES(0), b = HALVES(1), c = HALVES(2), d = HALVES(3);
-        const eight_f32 ab_01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13); /* columns 0 and 1 */
+        const eight_f32 a = HALVES(0);
+        const eight_f32 b = HALVES(1);
+        const eight_f32 c = HALVES(2);
+        const eight_f32 d = HALVES(3);
+        /* columns 0 and 1 */
+        const eight_f32 ab_01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
         const eight_f32 ab_23 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
         const eight_f32 cd_01 = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
         const eight_f32 cd_23 = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
 
         *(eight_f32 *)y = __builtin_shufflevector(ab_01, cd_01, 0, 1, 8, 9, 4, 5, 12, 13);
-        *(eight_f32 *)&y[y_step] = __builtin_shufflevector(ab_01, cd_01, 2, 3, 10, 11, 6, 7, 14, 15);
-        *(eight_f32 *)&y[2 * y_step] = __builtin_shufflevector(ab_23, cd_23, 0, 1, 8, 9, 4, 5, 12, 13);
-        *(eight_f32 *)&y[3 * y_step] = __builtin_shufflevector(ab_23, cd_23, 2, 3, 10, 11, 6, 7, 14, 15);
+        *(eight_f32 *)&y[y_step] =
+            __builtin_shufflevector(ab_01, cd_01, 2, 3, 10, 11, 6, 7, 14, 15);
+        *(eight_f32 *)&y[2 * y_step] =
+            __builtin_shufflevector(ab_23, cd_23, 0, 1, 8, 9, 4, 5, 12, 13);
+        *(eight_f32 *)&y[3 * y_step] =
+            __builtin_shufflevector(ab_23, cd_23, 2, 3, 10, 11, 6, 7, 14, 15);
         x += 4;
         y += 4 * y_step;
     }
@@ -75,30 +120,41 @@ static inline void transpose_8x8_f32(const float *restrict x, int x_step, float 
 
 /* --- from runtime/embed/transpose_f32.h ------------------------------------------------------- */
 
-/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 8 x 8 if vectors are that long,
- * else 4 x 4. */
-static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step, int rows,
-                          int columns)
+/* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 8 x 8 if vectors
+ * are that long, else 4 x 4. */
+static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step,
+                          int rows, int columns)
 {
-    const int whole_rows = rows - rows % 4, whole_columns = columns - columns % 4;
+    const int whole_rows = rows - rows % 4;
+    const int whole_columns = columns - columns % 4;
 #ifdef TRANSPOSES_EIGHTS
-    const int eight_rows = rows - rows % 8, eight_columns = columns - columns % 8;
-    const int strip = rows > 256 ? 16 : 8; /* the L1 cannot keep a cache line for each of more rows */
+    const int eight_rows = rows - rows % 8;
+    const int eight_columns = columns - columns % 8;
+    /* the L1 cannot keep a cache line for each of more rows */
+    const int strip = rows > 256 ? 16 : 8;
 
-    for (int left = 0; left < eight_columns; left += strip)
-        for (int i = 0; i < eight_rows; i += 8)
-            for (int j = left; j < left + strip && j < eight_columns; j += 8)
+    for (int left = 0; left < eight_columns; left += strip) {
+        for (int i = 0; i < eight_rows; i += 8) {
+            for (int j = left; j < left + strip && j < eight_columns; j += 8) {
                 transpose_8x8_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
+            }
+        }
+    }
 #else
-    const int eight_rows = 0, eight_columns = 0;
+    const int eight_rows = 0;
+    const int eight_columns = 0;
 #endif
 
-    for (int j = 0; j < whole_columns; j += 4)
-        for (int i = j < eight_columns ? eight_rows : 0; i < whole_rows; i += 4)
+    for (int j = 0; j < whole_columns; j += 4) {
+        for (int i = j < eight_columns ? eight_rows : 0; i < whole_rows; i += 4) {
             transpose_4x4_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
-    for (int j = 0; j < columns; j++)
-        for (int i = j < whole_columns ? whole_rows : 0; i < rows; i++)
+        }
+    }
+    for (int j = 0; j < columns; j++) {
+        for (int i = j < whole_columns ? whole_rows : 0; i < rows; i++) {
             y[j * y_step + i] = x[i * x_step + j];
+        }
+    }
 }
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
@@ -147,8 +203,8 @@ typedef vector_f32 vector4_f32;
 
 /* --- from runtime/embed/window.h -------------------------------------------------------------- */
 
-/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate first + t * step.
- * Empty if there is none. */
+/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate
+ * first + t * step. Empty if there is none. */
 static int window_begin(int first, int step)
 {
     return first < 0 ? (step - 1 - first) / step : 0;
@@ -163,8 +219,8 @@ static int window_end(int first, int step, int n_taps, int len)
 
 /* --- from runtime/embed/once.h ---------------------------------------------------------------- */
 
-/* Loads v into a register once: gcc would fold a load into each instruction that reads it, and a core begins only
- * two loads per cycle. */
+/* Loads v into a register once: gcc would fold a load into each instruction that reads it, and a
+ * core begins only two loads per cycle. */
 #if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
 #define ONCE(v) __asm__("" : "+v"(v));
 #else
@@ -173,8 +229,9 @@ static int window_end(int first, int step, int n_taps, int len)
 
 /* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
 
-/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v is less than 0.
- * KEEP_ORDER keeps each store where it is written; compilers would move all of them to the end of the tile. */
+/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v
+ * is less than 0. KEEP_ORDER keeps each store where it is written; compilers would move all of them
+ * to the end of the tile. */
 #if LANES == 1
 #define WHERE(v, is, other) if (is) v = other;
 #else
@@ -187,8 +244,10 @@ static int window_end(int first, int step, int n_taps, int len)
 #define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
 #define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
 #elif LANES == 4 && defined __SSE2__ && defined __GNUC__
-#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
-#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : "x"(v)); v = limit; }
+#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : \
+    "x"(v)); v = limit; }
+#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : \
+    "x"(v)); v = limit; }
 #else
 #define AT_LEAST(v, least) WHERE(v, v < least, least)
 #define AT_MOST(v, most) WHERE(v, v > most, most)
@@ -233,8 +292,8 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
  * x f32 [1,7,7,4] -> y f32 [1,4,4,4]
  * y overlaps x: each part of that is read before it is overwritten.
  *
- * CHUNK channels of a few columns at a time, in vectors of LANES4. Each input is read once and added to the sums of
- * all windows over it. A sum runs over the kernel in row-major order.
+ * CHUNK channels of a few columns at a time, in vectors of LANES4. Each input is read once and
+ * added to the sums of all windows over it. A sum runs over the kernel in row-major order.
  */
 static NOINLINE WIDE void region_dw(const float *x, float *y)
 {
@@ -258,32 +317,47 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
                 for (int block = 0; block < CHUNK; block += LANES4) {
                     const int c = block;
                     float *const to = &y[(oh * OUT_W + ow) * CHANNELS + first + c];
-                    const vector4_f32 bias = *(const vector4_f32 *)&depthwise_clip_dw_bias[first + c];
+                    const vector4_f32 bias =
+                        *(const vector4_f32 *)&depthwise_clip_dw_bias[first + c];
 
                     {
-                        vector4_f32 s0 = { 0 }, s1 = { 0 }, s2 = { 0 }, s3 = { 0 };
+                        vector4_f32 s0 = { 0 };
+                        vector4_f32 s1 = { 0 };
+                        vector4_f32 s2 = { 0 };
+                        vector4_f32 s3 = { 0 };
 
                         for (int kh = kh_begin; kh < kh_end; kh++) {
-                            const float *const in = &x[((top + kh) * IN_W + 0) * CHANNELS + first + c];
+                            const float *const in =
+                                &x[((top + kh) * IN_W + 0) * CHANNELS + first + c];
                             const float *const w = &weight[kh * K_W * CHANNELS + first + c];
                             const vector4_f32 w0 = *(const vector4_f32 *)&w[0 * CHANNELS];
                             const vector4_f32 w1 = *(const vector4_f32 *)&w[1 * CHANNELS];
                             const vector4_f32 w2 = *(const vector4_f32 *)&w[2 * CHANNELS];
                             vector4_f32 v;
 
-                            v = *(const vector4_f32 *)&in[0 * CHANNELS]; ONCE(v)
+                            v = *(const vector4_f32 *)&in[0 * CHANNELS];
+                            ONCE(v)
                             s0 += w1 * v;
-                            v = *(const vector4_f32 *)&in[1 * CHANNELS]; ONCE(v)
-                            s0 += w2 * v; s1 += w0 * v;
-                            v = *(const vector4_f32 *)&in[2 * CHANNELS]; ONCE(v)
+                            v = *(const vector4_f32 *)&in[1 * CHANNELS];
+                            ONCE(v)
+                            s0 += w2 * v;
+                            s1 += w0 * v;
+                            v = *(const vector4_f32 *)&in[2 * CHANNELS];
+                            ONCE(v)
                             s1 += w1 * v;
-                            v = *(const vector4_f32 *)&in[3 * CHANNELS]; ONCE(v)
-                            s1 += w2 * v; s2 += w0 * v;
-                            v = *(const vector4_f32 *)&in[4 * CHANNELS]; ONCE(v)
+                            v = *(const vector4_f32 *)&in[3 * CHANNELS];
+                            ONCE(v)
+                            s1 += w2 * v;
+                            s2 += w0 * v;
+                            v = *(const vector4_f32 *)&in[4 * CHANNELS];
+                            ONCE(v)
                             s2 += w1 * v;
-                            v = *(const vector4_f32 *)&in[5 * CHANNELS]; ONCE(v)
-                            s2 += w2 * v; s3 += w0 * v;
-                            v = *(const vector4_f32 *)&in[6 * CHANNELS]; ONCE(v)
+                            v = *(const vector4_f32 *)&in[5 * CHANNELS];
+                            ONCE(v)
+                            s2 += w2 * v;
+                            s3 += w0 * v;
+                            v = *(const vector4_f32 *)&in[6 * CHANNELS];
+                            ONCE(v)
                             s3 += w1 * v;
                         }
                         STORE(s0, 0)
@@ -309,12 +383,15 @@ static NOINLINE void region_relu6(const float *restrict x, float *restrict y)
 
 int depthwise_clip_run(const float x[4 * 7 * 7], float y[4 * 4 * 4], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y || !arena) {
         return DEPTHWISE_CLIP_NULL_POINTER;
-    if ((uintptr_t)arena % DEPTHWISE_CLIP_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % DEPTHWISE_CLIP_ARENA_ALIGN != 0) {
         return DEPTHWISE_CLIP_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return DEPTHWISE_CLIP_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const x_nhwc = (void *)(base + 64); /* f32 [1,7,7,4] */

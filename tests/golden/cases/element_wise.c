@@ -12,6 +12,14 @@
  */
 #include "element_wise.h"
 
+#if ELEMENT_WISE_CODE_ID != 0x855cb03du
+#error "element_wise.h and element_wise.c are of two compilations: take all files of one"
+#endif
+
+#if ELEMENT_WISE_DATA_ID != 0x575b8c5eu
+#error "element_wise.h and element_wise.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
@@ -53,7 +61,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -63,8 +72,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
- * branch and does not vectorise the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
+ * turns ?: into a branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -82,7 +91,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 /* min(|v|, most); NaN becomes most. */
 INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
-    const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu);
+    const int32_t limit = (int32_t)f32_bits(most);
 
     return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit));
 }
@@ -94,16 +104,20 @@ INLINE_F32 float silu_f32(float v)
 {
     const uint32_t is_positive = ~f32_bits(v) & 0x80000000u;
     const float x = f32_of_bits(f32_bits(limited_magnitude_f32(v, 88.0f)) | is_positive); /* -v */
-    /* x = n * log(2) + r, n an integer. The last bit of `shifted` is worth 1, so its low bits hold n + 127. */
+    /* x = n * log(2) + r, n an integer. The last bit of `shifted` is worth 1, so its low bits hold
+     * n + 127. */
     const float shifted = x * 0x1.715476p+0f + 0x1.8000fep+23f;
-    const float n = shifted - 0x1.8000fep+23f, factor = f32_of_bits(f32_bits(shifted) << 23);
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f, square = r * r;
+    const float n = shifted - 0x1.8000fep+23f;
+    const float factor = f32_of_bits(f32_bits(shifted) << 23);
+    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float square = r * r;
     /* e^r - 1 = r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
     const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
                     + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
     const float less = r + square * p;
     /* 1 + factor, and what rounding it lost: exact from 2^-23 to 2^24 */
-    const float whole = 1.0f + factor, lost = 1.0f - (whole - factor);
+    const float whole = 1.0f + factor;
+    const float lost = 1.0f - (whole - factor);
 
     return choose_f32(v < -88.0f, 0.0f, v / (whole + (less * factor + lost)));
 }
@@ -129,14 +143,15 @@ static NOINLINE WIDE_LOOPS void region_scale(const float *restrict x, float *res
 {
     enum { N0 = 3, N1 = 16 };
 
-    for (int i0 = 0; i0 < N0; i0++)
-    for (int i1 = 0; i1 < N1; i1++) {
-        const int at = i0 * N1 + i1;
-        const float multiply_1 = x[at] * element_wise_scale[i0];
-        const float silu_2 = silu_f32(multiply_1);
-        const float add_3 = silu_2 + -0.5f;
+    for (int i0 = 0; i0 < N0; i0++) {
+        for (int i1 = 0; i1 < N1; i1++) {
+            const int at = i0 * N1 + i1;
+            const float multiply_1 = x[at] * element_wise_scale[i0];
+            const float silu_2 = silu_f32(multiply_1);
+            const float add_3 = silu_2 + -0.5f;
 
-        y[at] = add_3;
+            y[at] = add_3;
+        }
     }
 }
 
@@ -144,11 +159,13 @@ static NOINLINE WIDE_LOOPS void region_scale(const float *restrict x, float *res
 
 int element_wise_run(const float x[3 * 4 * 4], float y[3 * 4 * 4], void *arena)
 {
-    if (!x || !y)
+    if (!x || !y) {
         return ELEMENT_WISE_NULL_POINTER;
+    }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return ELEMENT_WISE_MISALIGNED_ARRAY;
+    }
 
     region_scale(x, y);
     return ELEMENT_WISE_OK;

@@ -14,6 +14,10 @@
  */
 #include "hostile_names.h"
 
+#if HOSTILE_NAMES_CODE_ID != 0x58745d60u
+#error "hostile_names.h and hostile_names.c are of two compilations: take all files of one"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 
@@ -70,11 +74,14 @@ static NOINLINE void region_n(const float *restrict x, float *restrict y)
 int hostile_names_run(const float int_[2], float include_etc_passwd[2], float a_b[2],
                       float a_b_2[2], void *arena)
 {
-    if (!int_ || !include_etc_passwd || !a_b || !a_b_2)
+    if (!int_ || !include_etc_passwd || !a_b || !a_b_2) {
         return HOSTILE_NAMES_NULL_POINTER;
+    }
     (void)arena;
-    if (((uintptr_t)int_ | (uintptr_t)include_etc_passwd | (uintptr_t)a_b | (uintptr_t)a_b_2) % 4 != 0)
+    if (((uintptr_t)int_ | (uintptr_t)include_etc_passwd | (uintptr_t)a_b | (uintptr_t)a_b_2) % 4
+        != 0) {
         return HOSTILE_NAMES_MISALIGNED_ARRAY;
+    }
 
     region_int_evil_void(int_, include_etc_passwd);
     region_line_break(int_, a_b);

@@ -18,6 +18,10 @@
  */
 #include "move_data.h"
 
+#if MOVE_DATA_CODE_ID != 0x62948d89u
+#error "move_data.h and move_data.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 #include <string.h>
 
@@ -33,39 +37,47 @@
  * x f32 [1,2,4,4] -> y f32 [1,2,2,4] */
 static NOINLINE void region_slice(const float *restrict x, float *restrict y)
 {
-    for (int i0 = 0; i0 < 2; i0++)
+    for (int i0 = 0; i0 < 2; i0++) {
         memcpy(&y[i0 * 8], &x[i0 * 16 + 4], 8 * sizeof *y);
+    }
 }
 
 /* concat (Concat)
  * x f32 [1,2,2,4] -> y f32 [1,2,4,4] */
 static NOINLINE void region_concat(const float *restrict x, float *restrict y)
 {
-    for (int i0 = 0; i0 < 2; i0++)
+    for (int i0 = 0; i0 < 2; i0++) {
         memcpy(&y[i0 * 16], &x[i0 * 8], 8 * sizeof *y);
-    for (int i0 = 0; i0 < 2; i0++)
+    }
+    for (int i0 = 0; i0 < 2; i0++) {
         memcpy(&y[i0 * 16 + 8], &x[i0 * 8], 8 * sizeof *y);
+    }
 }
 
 /* nhwc (Transpose)
  * x f32 [1,2,4,4] -> y f32 [1,4,4,2] */
 static NOINLINE void region_nhwc(const float *restrict x, float *restrict y)
 {
-    for (int i0 = 0; i0 < 16; i0++)
-    for (int i1 = 0; i1 < 2; i1++)
-        y[i0 * 2 + i1] = x[i0 + i1 * 16];
+    for (int i0 = 0; i0 < 16; i0++) {
+        for (int i1 = 0; i1 < 2; i1++) {
+            y[i0 * 2 + i1] = x[i0 + i1 * 16];
+        }
+    }
 }
 
 /* --- entry ------------------------------------------------------------------------------------ */
 
 int move_data_run(const float x[2 * 4 * 4], float y[4 * 4 * 2], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y || !arena) {
         return MOVE_DATA_NULL_POINTER;
-    if ((uintptr_t)arena % MOVE_DATA_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % MOVE_DATA_ARENA_ALIGN != 0) {
         return MOVE_DATA_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return MOVE_DATA_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const middle = (void *)(base + 128); /* f32 [1,2,2,4] */

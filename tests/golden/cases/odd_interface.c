@@ -15,6 +15,14 @@
  */
 #include "odd_interface.h"
 
+#if ODD_INTERFACE_CODE_ID != 0xcc07f373u
+#error "odd_interface.h and odd_interface.c are of two compilations: take all files of one"
+#endif
+
+#if ODD_INTERFACE_DATA_ID != 0x375168d7u
+#error "odd_interface.h and odd_interface.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -38,12 +46,13 @@ static NOINLINE void region_sum(const float *restrict x, float *restrict y)
 {
     enum { N0 = 2, N1 = 3 };
 
-    for (int i0 = 0; i0 < N0; i0++)
-    for (int i1 = 0; i1 < N1; i1++) {
-        const int at = i0 * N1 + i1;
-        const float add_1 = x[at] + odd_interface_table[i1];
+    for (int i0 = 0; i0 < N0; i0++) {
+        for (int i1 = 0; i1 < N1; i1++) {
+            const int at = i0 * N1 + i1;
+            const float add_1 = x[at] + odd_interface_table[i1];
 
-        y[at] = add_1;
+            y[at] = add_1;
+        }
     }
 }
 
@@ -85,12 +94,14 @@ static NOINLINE void region_copy(float *restrict y)
 int odd_interface_run(const float a[2 * 3], const int64_t unused[1], float sum[2 * 3],
                       float flat[6], float same[2 * 3], float copy[3], void *arena)
 {
-    if (!a || !unused || !sum || !flat || !same || !copy)
+    if (!a || !unused || !sum || !flat || !same || !copy) {
         return ODD_INTERFACE_NULL_POINTER;
+    }
     (void)arena;
     if (((uintptr_t)a | (uintptr_t)unused | (uintptr_t)sum | (uintptr_t)flat |
-         (uintptr_t)same | (uintptr_t)copy) % 4 != 0)
+         (uintptr_t)same | (uintptr_t)copy) % 4 != 0) {
         return ODD_INTERFACE_MISALIGNED_ARRAY;
+    }
 
     region_sum(a, sum);
     region_flat_2(sum, flat);

@@ -21,6 +21,10 @@
  */
 #include "pool_flatten.h"
 
+#if POOL_FLATTEN_CODE_ID != 0xfc2f30f4u
+#error "pool_flatten.h and pool_flatten.c are of two compilations: take all files of one"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 
@@ -67,8 +71,8 @@ static inline WIDE float max_float(float a, float b)
 
 /* --- from runtime/embed/window.h -------------------------------------------------------------- */
 
-/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate first + t * step.
- * Empty if there is none. */
+/* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate
+ * first + t * step. Empty if there is none. */
 static int window_begin(int first, int step)
 {
     return first < 0 ? (step - 1 - first) / step : 0;
@@ -123,9 +127,11 @@ static inline WIDE float sum_rows_float(const float *in, int n, int step)
  * x f32 [1,2,6,6] -> y f32 [1,6,6,2] */
 static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 {
-    for (int i0 = 0; i0 < 36; i0++)
-    for (int i1 = 0; i1 < 2; i1++)
-        y[i0 * 2 + i1] = x[i0 + i1 * 36];
+    for (int i0 = 0; i0 < 36; i0++) {
+        for (int i1 = 0; i1 < 2; i1++) {
+            y[i0 * 2 + i1] = x[i0 + i1 * 36];
+        }
+    }
 }
 
 /* pool1 (MaxPool)
@@ -134,8 +140,8 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
  *
  * Maximum over the window. Padding is ignored; NaN wins.
  *
- * CHUNK channels of COLUMNS windows at a time: first over the rows of the windows, for each input column; then over
- * the columns of each window. */
+ * CHUNK channels of COLUMNS windows at a time: first over the rows of the windows, for each input
+ * column; then over the columns of each window. */
 static NOINLINE WIDE void region_pool1(const float *x, float *y)
 {
     enum {
@@ -149,41 +155,51 @@ static NOINLINE WIDE void region_pool1(const float *x, float *y)
     for (int oh = 0; oh < OUT_H; oh++) {
         const int top = oh * STRIDE_H - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
-        const int kh_end = window_end(top, DIL_H, K_H, IN_H), n_rows = kh_end - kh_begin;
+        const int kh_end = window_end(top, DIL_H, K_H, IN_H);
+        const int n_rows = kh_end - kh_begin;
 
-        for (int first = 0; first < CHANNELS; first += CHUNK)
-        for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
-            const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
-            const int from = begin * STRIDE_W - PAD_LEFT, to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
-            float column[WIDTH * CHUNK];
+        for (int first = 0; first < CHANNELS; first += CHUNK) {
+            for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
+                const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
+                const int from = begin * STRIDE_W - PAD_LEFT;
+                const int to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
+                float column[WIDTH * CHUNK];
 
-            for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++)
-            for (int block = 0; block < CHUNK; block += 1) {
-                const int c = block;
+                for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++) {
+                    for (int block = 0; block < CHUNK; block += 1) {
+                        const int c = block;
 
-                *(float *)&column[(iw - from) * CHUNK + c] =
-                    max_rows_float(&x[((top + kh_begin) * IN_W + iw) * CHANNELS + first + c], n_rows, ROW);
-            }
-            for (int ow = begin; ow < end; ow++) {
-                const int left = ow * STRIDE_W - PAD_LEFT;
-                const int kw_begin = window_begin(left, DIL_W);
-                const int kw_end = window_end(left, DIL_W, K_W, IN_W);
-                float best[CHUNK];
-
-                for (int block = 0; block < CHUNK; block += 1) {
-                    const int c = block;
-                    float v = lowest;
-
-                    for (int kw = kw_begin; kw < kw_end; kw++)
-                        v = max_float(v, *(const float *)&column[(left - from + kw * DIL_W) * CHUNK + c]);
-                    *(float *)&best[c] = v;
+                        *(float *)&column[(iw - from) * CHUNK + c] =
+                            max_rows_float(
+                                           &x[((top + kh_begin) * IN_W + iw) * CHANNELS + first
+                                              + c], n_rows, ROW);
+                    }
                 }
-                for (int i = 0; i < CHUNK; i++) {
-                    const int c = first + i;
-                    const int at = (oh * OUT_W + ow) * CHANNELS + c;
-                    const float v = best[i];
+                for (int ow = begin; ow < end; ow++) {
+                    const int left = ow * STRIDE_W - PAD_LEFT;
+                    const int kw_begin = window_begin(left, DIL_W);
+                    const int kw_end = window_end(left, DIL_W, K_W, IN_W);
+                    float best[CHUNK];
 
-                    y[at] = v;
+                    for (int block = 0; block < CHUNK; block += 1) {
+                        const int c = block;
+                        float v = lowest;
+
+                        for (int kw = kw_begin; kw < kw_end; kw++) {
+                            v =
+                                max_float(v,
+                                          *(const float *)&column[(left - from + kw * DIL_W) * CHUNK
+                                    + c]);
+                        }
+                        *(float *)&best[c] = v;
+                    }
+                    for (int i = 0; i < CHUNK; i++) {
+                        const int c = first + i;
+                        const int at = (oh * OUT_W + ow) * CHANNELS + c;
+                        const float v = best[i];
+
+                        y[at] = v;
+                    }
                 }
             }
         }
@@ -195,8 +211,8 @@ static NOINLINE WIDE void region_pool1(const float *x, float *y)
  *
  * Average over the window.
  *
- * CHUNK channels of COLUMNS windows at a time: first over the rows of the windows, for each input column; then over
- * the columns of each window. */
+ * CHUNK channels of COLUMNS windows at a time: first over the rows of the windows, for each input
+ * column; then over the columns of each window. */
 static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict y)
 {
     enum {
@@ -209,41 +225,48 @@ static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict 
     for (int oh = 0; oh < OUT_H; oh++) {
         const int top = oh * STRIDE_H - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
-        const int kh_end = window_end(top, DIL_H, K_H, IN_H), n_rows = kh_end - kh_begin;
+        const int kh_end = window_end(top, DIL_H, K_H, IN_H);
+        const int n_rows = kh_end - kh_begin;
 
-        for (int first = 0; first < CHANNELS; first += CHUNK)
-        for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
-            const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
-            const int from = begin * STRIDE_W - PAD_LEFT, to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
-            float column[WIDTH * CHUNK];
+        for (int first = 0; first < CHANNELS; first += CHUNK) {
+            for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
+                const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
+                const int from = begin * STRIDE_W - PAD_LEFT;
+                const int to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
+                float column[WIDTH * CHUNK];
 
-            for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++)
-            for (int block = 0; block < CHUNK; block += 1) {
-                const int c = block;
+                for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++) {
+                    for (int block = 0; block < CHUNK; block += 1) {
+                        const int c = block;
 
-                *(float *)&column[(iw - from) * CHUNK + c] =
-                    sum_rows_float(&x[((top + kh_begin) * IN_W + iw) * CHANNELS + first + c], n_rows, ROW);
-            }
-            for (int ow = begin; ow < end; ow++) {
-                const int left = ow * STRIDE_W - PAD_LEFT;
-                const int kw_begin = window_begin(left, DIL_W);
-                const int kw_end = window_end(left, DIL_W, K_W, IN_W);
-                float sum[CHUNK];
-
-                for (int block = 0; block < CHUNK; block += 1) {
-                    const int c = block;
-                    float v = { 0 };
-
-                    for (int kw = kw_begin; kw < kw_end; kw++)
-                        v += *(const float *)&column[(left - from + kw * DIL_W) * CHUNK + c];
-                    *(float *)&sum[c] = v;
+                        *(float *)&column[(iw - from) * CHUNK + c] =
+                            sum_rows_float(
+                                           &x[((top + kh_begin) * IN_W + iw) * CHANNELS + first
+                                              + c], n_rows, ROW);
+                    }
                 }
-                for (int i = 0; i < CHUNK; i++) {
-                    const int c = first + i;
-                    const int at = (oh * OUT_W + ow) * CHANNELS + c;
-                    const float v = sum[i] / (float)(K_H * K_W);
+                for (int ow = begin; ow < end; ow++) {
+                    const int left = ow * STRIDE_W - PAD_LEFT;
+                    const int kw_begin = window_begin(left, DIL_W);
+                    const int kw_end = window_end(left, DIL_W, K_W, IN_W);
+                    float sum[CHUNK];
 
-                    y[at] = v;
+                    for (int block = 0; block < CHUNK; block += 1) {
+                        const int c = block;
+                        float v = { 0 };
+
+                        for (int kw = kw_begin; kw < kw_end; kw++) {
+                            v += *(const float *)&column[(left - from + kw * DIL_W) * CHUNK + c];
+                        }
+                        *(float *)&sum[c] = v;
+                    }
+                    for (int i = 0; i < CHUNK; i++) {
+                        const int c = first + i;
+                        const int at = (oh * OUT_W + ow) * CHANNELS + c;
+                        const float v = sum[i] / (float)(K_H * K_W);
+
+                        y[at] = v;
+                    }
                 }
             }
         }
@@ -254,21 +277,26 @@ static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict 
  * x f32 [1,2,2,2] -> y f32 [1,2,2,2] */
 static NOINLINE void region_pool2_2(const float *restrict x, float *restrict y)
 {
-    for (int i0 = 0; i0 < 2; i0++)
-    for (int i1 = 0; i1 < 4; i1++)
-        y[i0 * 4 + i1] = x[i0 + i1 * 2];
+    for (int i0 = 0; i0 < 2; i0++) {
+        for (int i1 = 0; i1 < 4; i1++) {
+            y[i0 * 4 + i1] = x[i0 + i1 * 2];
+        }
+    }
 }
 
 /* --- entry ------------------------------------------------------------------------------------ */
 
 int pool_flatten_run(const float x[2 * 6 * 6], float y[8], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y || !arena) {
         return POOL_FLATTEN_NULL_POINTER;
-    if ((uintptr_t)arena % POOL_FLATTEN_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % POOL_FLATTEN_ARENA_ALIGN != 0) {
         return POOL_FLATTEN_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return POOL_FLATTEN_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const x_nhwc = (void *)(base + 32); /* f32 [1,6,6,2] */

@@ -23,6 +23,14 @@
  */
 #include "rounds.h"
 
+#if ROUNDS_CODE_ID != 0xf11210f9u
+#error "rounds.h and rounds.c are of two compilations: take all files of one"
+#endif
+
+#if ROUNDS_DATA_ID != 0x79feb469u
+#error "rounds.h and rounds.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
@@ -60,31 +68,35 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 
 /* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
 
-/* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last panel is as
- * narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL - 4 weights beyond it. GEMV
- * outputs, eight vectors of sums, are computed together, which hides the latency of an addition; GEMV_FEW or
- * fewer at the end take fewer vectors. */
+/* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last
+ * panel is as narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL -
+ * 4 weights beyond it. GEMV outputs, eight vectors of sums, are computed together, which hides the
+ * latency of an addition; GEMV_FEW or fewer at the end take fewer vectors. */
 enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
 
-/* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel. `before`
- * panels lie before the last one, which may be narrower and always holds the last vectors. If there are fewer
- * than GEMV_PANELS, the vectors without outputs read the first panel, and their sums are overwritten. */
+/* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel.
+ * `before` panels lie before the last one, which may be narrower and always holds the last vectors.
+ * If there are fewer than GEMV_PANELS, the vectors without outputs read the first panel, and their
+ * sums are overwritten. */
 enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
 #define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
-#define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % GEMV_PANEL)
+#define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % \
+    GEMV_PANEL)
 #define GEMV_SUM(v) sum[GEMV_AT(v)]
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how many. sum has
- * room for GEMV. */
+/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how
+ * many. sum has room for GEMV. */
 static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
 {
-    const int end = (out_c + 3) / 4 * 4, panel = first / GEMV_PANEL * GEMV_PANEL;
+    const int end = (out_c + 3) / 4 * 4;
+    const int panel = first / GEMV_PANEL * GEMV_PANEL;
     const int n_before = (end - first - 1) / GEMV_PANEL;
     const int before = n_before < GEMV_PANELS ? n_before : GEMV_PANELS - 1;
-    const int left = end - panel - before * GEMV_PANEL, width = left < GEMV_PANEL ? left : GEMV_PANEL;
+    const int left = end - panel - before * GEMV_PANEL;
+    const int width = left < GEMV_PANEL ? left : GEMV_PANEL;
     const float *last = w + (panel + before * GEMV_PANEL) * len + first % GEMV_PANEL;
 
     w += panel * len + first % GEMV_PANEL;
@@ -166,7 +178,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a file uses often. */
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
     && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
 #define INLINE_F32 static inline __attribute__((always_inline))
@@ -176,8 +189,8 @@ static inline float f32_of_bits(uint32_t bits)
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
-/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps turns ?: into a
- * branch and does not vectorise the loop around it. */
+/* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
+ * turns ?: into a branch and does not vectorise the loop around it. */
 INLINE_F32 float choose_f32(int condition, float a, float b)
 {
 #if defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector
@@ -195,8 +208,10 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
-    const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const uint32_t bits = f32_bits(v);
+    const uint32_t sign = bits & 0x80000000u;
+    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
+    const int32_t limit = (int32_t)f32_bits(most);
 
     return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
 }
@@ -207,17 +222,20 @@ INLINE_F32 float limited_f32(float v, float most)
 INLINE_F32 float tanh_f32(float v)
 {
     const uint32_t sign = f32_bits(v) & 0x80000000u;
-    const float x = f32_of_bits(f32_bits(v) ^ sign), square = x * x;
-    const float p = (((-0x1.9921a2p-8f * square + 0x1.58e518p-6f) * square - 0x1.b91e7ep-5f) * square
-                     + 0x1.110ceep-3f) * square - 0x1.55554ap-2f;
+    const float x = f32_of_bits(f32_bits(v) ^ sign);
+    const float square = x * x;
+    const float p =
+        (((-0x1.9921a2p-8f * square + 0x1.58e518p-6f) * square - 0x1.b91e7ep-5f) * square
+         + 0x1.110ceep-3f) * square - 0x1.55554ap-2f;
     const float near = x + x * square * p;
     /* e^(2x) as in exp_f32; it does not overflow, nor does 2^n */
     const float twice = 2.0f * limited_f32(x, 9.2f);
     const float sum = twice * 0x1.715476p+0f + 0x1.8000fep+23f;
     const float n = sum - 0x1.8000fep+23f;
     const float r = twice - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
-    const float q = (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-                    + 0x1.fffffcp-2f;
+    const float q =
+        (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
+        + 0x1.fffffcp-2f;
     const float power = (1.0f + (r + r * r * q)) * f32_of_bits(f32_bits(sum) << 23);
     const float far = 1.0f - 2.0f / (1.0f + power);
 
@@ -417,12 +435,15 @@ static NOINLINE void region_MatMul_0_5(const float *restrict x, float *restrict 
 
 int rounds_run(const float x[3 * 2], float steps[3 * 4], float y[4], void *arena)
 {
-    if (!x || !steps || !y || !arena)
+    if (!x || !steps || !y || !arena) {
         return ROUNDS_NULL_POINTER;
-    if ((uintptr_t)arena % ROUNDS_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % ROUNDS_ARENA_ALIGN != 0) {
         return ROUNDS_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)steps | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)steps | (uintptr_t)y) % 4 != 0) {
         return ROUNDS_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     const float *const x_2 = x + 0; /* f32 [1,1,2], in x */

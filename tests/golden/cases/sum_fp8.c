@@ -13,13 +13,17 @@
  */
 #include "sum_fp8.h"
 
+#if SUM_FP8_CODE_ID != 0xb902e772u
+#error "sum_fp8.h and sum_fp8.c are of two compilations: take all files of one"
+#endif
+
 #include <math.h>
 #include <stdint.h>
 
 /* --- from runtime/embed/sum_of_16_f32.h ------------------------------------------------------- */
 
-/* A tree of additions. gcc turns the loop into branches on `half`, so that it is written out for CPUs with
- * vectors. */
+/* A tree of additions. gcc turns the loop into branches on `half`, so that it is written out for
+ * CPUs with vectors. */
 static inline float sum_of_16_f32(float sum[16])
 {
 #if defined __SSE2__ || (defined __ARM_NEON && defined __aarch64__)
@@ -29,9 +33,11 @@ static inline float sum_of_16_f32(float sum[16])
 
     return (last[0] + last[2]) + (last[1] + last[3]);
 #else
-    for (int half = 8; half > 0; half /= 2)
-        for (int lane = 0; lane < half; lane++)
+    for (int half = 8; half > 0; half /= 2) {
+        for (int lane = 0; lane < half; lane++) {
             sum[lane] += sum[lane + half];
+        }
+    }
     return sum[0];
 #endif
 }
@@ -44,26 +50,31 @@ static float row_sum_f32(const float *x, int n)
     float sum[16] = { 0 };
     int i = 0;
 
-    for (; i + 16 <= n; i += 16)
-        for (int lane = 0; lane < 16; lane++)
+    for (; i + 16 <= n; i += 16) {
+        for (int lane = 0; lane < 16; lane++) {
             sum[lane] += x[i + lane];
-    for (int lane = 0; i + lane < n; lane++)
+        }
+    }
+    for (int lane = 0; i + lane < n; lane++) {
         sum[lane] += x[i + lane];
+    }
     return sum_of_16_f32(sum);
 }
 
 /* --- from templates/helpers/f32_to_minifloat.c.tmpl ------------------------------------------- */
 
-/* v in f8e4m3, rounded to nearest, ties to even; beyond the largest value it becomes that. Subnormals are
- * rounded by an addition whose last bit is theirs. */
+/* v in f8e4m3, rounded to nearest, ties to even; beyond the largest value it becomes that.
+ * Subnormals are rounded by an addition whose last bit is theirs. */
 static uint8_t f32_to_f8e4m3(float v)
 {
     union {
         float number;
         uint32_t bits;
     } from, sum;
-    uint32_t sign, rebiased;
-    int32_t bits, code;
+    uint32_t sign;
+    uint32_t rebiased;
+    int32_t bits;
+    int32_t code;
 
     from.number = v;
     sign = from.bits >> 24 & 0x80u;
@@ -73,20 +84,23 @@ static uint8_t f32_to_f8e4m3(float v)
     rebiased = (uint32_t)bits - (120u << 23);
     code = (int32_t)((rebiased + 0x0007FFFFu + (rebiased >> 20 & 1u)) >> 20);
     code = code > 0x7E ? 0x7E : code;
-    if (bits < 0x3C800000)
+    if (bits < 0x3C800000) {
         code = (int32_t)(sum.bits - 0x46800000u);
-    if (bits > 0x7F800000)
+    }
+    if (bits > 0x7F800000) {
         code = 0x7F;
+    }
     return (uint8_t)(sign | (uint32_t)code);
 }
 
 /* --- from templates/helpers/to_f32.c.tmpl ----------------------------------------------------- */
 
-#if defined(__SSE2__) || defined(__ARM_NEON) || defined(__ARM_FEATURE_MVE) || defined(__riscv_vector)
-/* Converts a value of f8e4m3: its magnitude's bits are moved to where a float has them and the exponent is
- * rebiased. A subnormal value is given a normal exponent, which makes it too large by the least normal value, and
- * that is subtracted; so no operand is a subnormal float, which CPUs flush or process slowly. Without branches,
- * so that compilers can vectorise it. */
+#if defined(__SSE2__) || defined(__ARM_NEON) || defined(__ARM_FEATURE_MVE) || \
+    defined(__riscv_vector)
+/* Converts a value of f8e4m3: its magnitude's bits are moved to where a float has them and the
+ * exponent is rebiased. A subnormal value is given a normal exponent, which makes it too large by
+ * the least normal value, and that is subtracted; so no operand is a subnormal float, which CPUs
+ * flush or process slowly. Without branches, so that compilers can vectorise it. */
 static float f8e4m3_to_f32(uint8_t code)
 {
     enum { MANTISSA_BITS = 3, BIAS = 7 };
@@ -193,11 +207,13 @@ static NOINLINE void region_ReduceSum_2(const float *restrict x, float *restrict
 int sum_fp8_run(const float x[1026], const float z[1026], uint8_t code_2[1], float number[1],
                 void *arena)
 {
-    if (!x || !z || !code_2 || !number)
+    if (!x || !z || !code_2 || !number) {
         return SUM_FP8_NULL_POINTER;
+    }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)z | (uintptr_t)number) % 4 != 0)
+    if (((uintptr_t)x | (uintptr_t)z | (uintptr_t)number) % 4 != 0) {
         return SUM_FP8_MISALIGNED_ARRAY;
+    }
 
     region_ReduceSum_0(x, code_2);
     region_ReduceSum_2(z, number);

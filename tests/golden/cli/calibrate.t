@@ -25,7 +25,7 @@ m.txt: 4 tensors, 1 sample
 > ###
 > # op_name    threshold    min    max
 > x 48 48 48
-$ relayc calibrate $MODELS/conv_bn_relu.onnx --data arrays -o m.json --json | head -6
+$ relayc calibrate $MODELS/conv_bn_relu.onnx --data arrays -o m.json --json | sed -n 1,6p
 {
 	"schema":	"relayc-calibrate-1",
 	"output":	"m.json",

@@ -1,6 +1,6 @@
 # relayc eval: a model on labelled data. Four samples of 6 numbers.
 $ { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (4,6), }"; printf '\000\001\002\000\000\001\003\000\000\000\002\000\000\000\000\004\000\000\001\000\000\000\000\005'; } >x.npy; printf '0\n1\n2\n3\n' >labels.txt
-$ relayc run $MODELS/dense_softmax.onnx -i x.npy 2>&1 | head -1
+$ relayc run $MODELS/dense_softmax.onnx -i x.npy 2>&1 | sed -n 1p
 error[R0502]: input "x" is (4,6) u8, expected (1,6) f32
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,top5,auc
 4 samples, judged by the generated C (generic)
@@ -13,9 +13,10 @@ top1          25.00 %
 auc            0.4167
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric accuracy,auc --precision fp8w=f4e2m1 --against f32
 fp8w=f4e2m1: 1 of 1 product, constants 112 -> 45 bytes
+  loss    estimated on synthetic inputs: the results differ by 3 %
 4 samples, judged by the generated C (generic); f32 by oneDNN
-metric            f32  quantised             change      agree  lost / won
-accuracy      25.00 %    25.00 %       +0.00 ± 0.00   100.00 %  0 / 0
+metric            f32  quantised             change      agree   lost / won       p
+accuracy      25.00 %    25.00 %       +0.00 ± 0.00   100.00 %        0 / 0       1
 auc            0.4167     0.4167   +0.0000 ± 0.0000
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --precision int8 --scale max --calib-data x.npy --calib-limit 2 --with generated --against f32 --json
 {
@@ -31,7 +32,8 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 			"standard_error":	0,
 			"agree":	3,
 			"lost":	0,
-			"won":	0
+			"won":	0,
+			"p":	1
 		}],
 	"precision":	{
 		"wanted":	"int8",
@@ -66,6 +68,9 @@ $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metr
 	},
 	"diagnostics":	[]
 }
+# threads share the code and have arenas of their own
+$ for n in 1 2 4; do relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1,auc --precision fp8w=f4e2m1 --threads $n | sha256sum; done | uniq -c | sed 's/ *\([0-9]*\).*/\1 alike/'
+3 alike
 # --limit takes samples from everywhere: of these the first and the third
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --labels labels.txt --metric top1 --limit 2
 2 samples, judged by the generated C (generic)
@@ -109,8 +114,9 @@ map50          0.5050
 map            0.5050
 $ relayc eval det.onnx --data two --preprocess bright.json --metric map50 --labels boxes --decode boxes --precision fp8w --against f32
 fp8w: 1 of 1 product, constants 96 -> 67 bytes
+  loss    estimated on synthetic inputs: the results differ by less than 1 %
 2 samples, judged by the generated C (generic); f32 by oneDNN
-metric            f32  quantised             change      agree  lost / won
+metric            f32  quantised             change      agree   lost / won       p
 map50          0.5050     0.5050   +0.0000 ± 0.0000
 $ relayc eval two.onnx --data two --preprocess bright.json --metric accuracy,auc --labels found --present 3:0.4
 2 samples, judged by the generated C (generic)
@@ -125,10 +131,10 @@ help: 0:0.005 means boxes of class 0 that cover half a percent of the image
 [2]
 # a precision for each node
 $ printf 'y fp8w=f4e2m1\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable --against f32
-f32: 1 of 1 product, constants 32 -> 20 bytes
+qtable: 1 of 1 product, constants 32 -> 20 bytes
 2 samples, judged by the generated C (generic); f32 by oneDNN
-metric            f32  quantised             change      agree  lost / won
-accuracy     100.00 %   100.00 %       +0.00 ± 0.00   100.00 %  0 / 0
+metric            f32  quantised             change      agree   lost / won       p
+accuracy     100.00 %   100.00 %       +0.00 ± 0.00   100.00 %        0 / 0       1
 $ printf 'z fp8w\n' >q.qtable; relayc eval two.onnx --data two --preprocess bright.json --metric accuracy --labels found --present 3 --qtable q.qtable
 error[R0007]: q.qtable:1: no node is called 'z'
 help: did you mean 'a'?
@@ -136,12 +142,12 @@ help: did you mean 'a'?
 # usage
 $ relayc eval $MODELS/dense_softmax.onnx
 error[R0501]: 'relayc eval' needs --metric
-help: metrics are top1, top5, accuracy, auc, map50, map, mse
+help: metrics are top1, top5, accuracy, auc, map50, map, agree, cos, mse
 error[R0501]: 'relayc eval' needs --data
 [2]
 $ relayc eval $MODELS/dense_softmax.onnx --data x.npy --metric top1,top3
 error[R0501]: --metric: unknown metric 'top3'
-help: metrics are top1, top5, accuracy, auc, map50, map, mse
+help: metrics are top1, top5, accuracy, auc, map50, map, agree, cos, mse
 error[R0501]: --labels are needed to judge answers
 help: a file of lines 'FILE LABEL', or for boxes a folder of YOLO's .txt files (docs/guide/eval.md)
 [2]

@@ -14,6 +14,7 @@ $ echo 'this is text, not a network' >text.onnx; relayc compile text.onnx -o out
 error[R0101]: the file is malformed at byte 1: an unknown wire type
  --> text.onnx
 note: in a ModelProto
+help: is this an ONNX file? It does not begin as one; 'relayc help models' says which files are read
 exit 1
 empty.onnx
 text.onnx
@@ -80,6 +81,7 @@ x.npy
 # An interrupt while the generated C is being compiled leaves no folder behind.
 $ mkdir tmp; printf '#!/bin/sh\nls tmp | wc -l >seen\nkill -INT $PPID\n' >cc; chmod +x cc
 $ TMPDIR=$PWD/tmp CC=./cc relayc run $MODELS/dense_softmax.onnx --with generated; echo "exit $?"
+note: the inputs are random numbers of seed 1; --input gives others
 exit 130
 $ cat seen; ls tmp; rm -r cc seen tmp
 1

@@ -5,7 +5,7 @@ net: the graph after all passes
 $ ls
 net.graph.bin
 net.graph.json
-$ cat net.graph.json | head -12
+$ cat net.graph.json | sed -n 1,12p
 {
   "format": "relayc-graph",
   "version": 1,
@@ -24,17 +24,20 @@ net.graph.json: opset 17, by onnx_builder
   output  y                            (1,3,4,4) f32
   1 nodes: call x1
   0 constants: 0 elements, 0 bytes
-$ relayc inspect net.graph.json --ir | head -5
+$ relayc inspect net.graph.json --ir | sed -n 1,5p
 module opset 17 producer "onnx_builder"
 
 fn main(%x: (1,2,6,6) f32) -> (%y) {
   %y = call y(%x) : (1,3,4,4) f32  from Conv "conv1" #0 + BatchNormalization "bn1" #1 + Relu "relu1" #2
 }
 $ relayc run net.graph.json
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 $ relayc run $MODELS/conv_bn_relu.onnx
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 $ relayc run net.graph.json --with generated
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 $ relayc verify net.graph.json --quiet; echo "exit $?"
 exit 0
@@ -59,20 +62,28 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --emit json --name net -o out --json
 }
 # A pipe: what it holds is seen from its first character. The data file lies in this folder.
 $ cat net.graph.json | relayc run -
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 $ cat $MODELS/conv_bn_relu.onnx | relayc run -
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,3,4,4) f32 = 0 0 0.130631 0 0 0.134666 ...
 # Options that make no sense.
-$ relayc run net.graph.json --shape x=1 --freeze x=1 --external-data-dir .
+$ relayc run net.graph.json --shape x=1 --freeze x=1 --cut y --extract x..y --external-data-dir .
 error[R0501]: --shape is for ONNX models, and this is a JSON graph
  --> net.graph.json
-help: leave it out: a JSON graph has fixed shapes
+help: leave it out: its shapes are fixed
 error[R0501]: --freeze is for ONNX models, and this is a JSON graph
  --> net.graph.json
-help: leave it out: use it on the ONNX model
+help: leave it out: its inputs are read at run time
+error[R0501]: --cut is for ONNX models, and this is a JSON graph
+ --> net.graph.json
+help: leave it out: its outputs are those in the file
+error[R0501]: --extract is for ONNX models, and this is a JSON graph
+ --> net.graph.json
+help: leave it out: its inputs and outputs are those in the file
 error[R0501]: --external-data-dir is for ONNX models, and this is a JSON graph
  --> net.graph.json
-help: leave it out: its data file is next to it
+help: leave it out: its data are in it, or next to it
 [2]
 $ relayc compile net.graph.json --emit text
 error[R0501]: --emit: found 'text', wanted c, json or c,json
@@ -81,8 +92,10 @@ error[R0501]: --emit: found 'text', wanted c, json or c,json
 $ relayc compile $MODELS/depthwise_clip.onnx --offload sim_npu --assign priority --no-cost --emit c,json --name net -o npu -q; relayc compile npu/net.graph.json --name net -o npu2 -q; diff npu/net_sim_npu.c npu2/net_sim_npu.c | grep -c '^[<>]'
 6
 $ relayc run npu/net.graph.json --with generated
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,4,4,4) f32 = 0 0 0 0 0 0 ...
 $ sed 's/"compiler": "sim_npu"/"compiler": "mynpu"/' npu/net.graph.json >npu/other.json; relayc run npu/other.json
+note: the inputs are random numbers of seed 1; --input gives others
 error[R0602]: function "sim_npu_relu6" is for the unknown target 'mynpu'
  --> npu/other.json: node #1 "relu6" (Clip)
 help: --target-dir adds targets

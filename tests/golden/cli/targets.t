@@ -125,7 +125,7 @@ $ relayc targets --explain $MODELS/pointwise_residual.onnx --target-dir zero --o
 $ relayc targets npu --target-dir npu --node fc
 error[R0501]: --node has no effect without --explain
 [2]
-$ relayc targets --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu --json | grep -v _ns | head -37
+$ relayc targets --explain $MODELS/pool_flatten.onnx --target-dir npu --offload npu --json | grep -v _ns | sed -n 1,37p
 {
 	"schema":	"relayc-targets-1",
 	"explanation":	{
@@ -207,7 +207,7 @@ help: there are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxf
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --precision fp8=f16
 error[R0501]: --precision: precision fp8 cannot have the format f16
-help: it can have f8e4m3, f8e3m4, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143 for data, weights also f6e3m2, f6e2m3, f4e2m1 (docs/guide/quantize.md)
+help: it can have auto, f8e4m3, f8e3m4, f8e2m5, f8e5m2, f8e4m3fnuz, f8e5m2fnuz, hfp8_143, data also u8e4m4, u8e3m5, u8e2m6, weights also f6e3m2, f6e2m3, f4e2m1 (docs/guide/quantize.md)
 [2]
 $ relayc compile $MODELS/pool_flatten.onnx --target-dir absent --offload dnnl
 error[R0601]: absent: there is no target.json, neither here nor in a folder beneath
@@ -295,6 +295,7 @@ $ grep 'options' out/pointwise_residual.c
  *    options  --offload npu
 # On this machine
 $ relayc run $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost --with generated | cut -c 1-17
+note: the inputs are random numbers of seed 1; --input gives others
 y (1,4,3,3) f32 =
 $ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority --no-cost | grep -o 'dnnl$'
 dnnl
@@ -316,12 +317,14 @@ $ relayc verify $MODELS/pointwise_residual.onnx --offload dnnl --assign priority
 # Libraries that fail, crash, or are not there
 $ mkdir acme; printf '%s\n' '{ "name": "acme", "format": "c", "prologue": "head.tmpl", "host": { "files": ["acme.c"] },' '  "composites": [ { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" } ] }' >acme/target.json; echo 'int acme_add(const float *a, const float *b, float *y, int n);' >acme/head.tmpl; printf 'if (acme_add(${a}, ${b}, ${out}, ${out.elements}) != 0)\n    return 1;\n' >acme/add.tmpl; echo 'int acme_add(const float *a, const float *b, float *y, int n) { (void)a, (void)b, (void)y; return n; }' >acme/acme.c; mkdir tmp
 $ for c in run\ --with=generated verify; do TMPDIR=tmp relayc $c $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; done; ls tmp
+note: the inputs are random numbers of seed 1; --input gives others
 error[R0406]: region 1 (acme_add1, acme: acme.add) failed: its function did not return 0
  --> MODELS/pointwise_residual.onnx: node #1 "add1" (Add)
 error[R0406]: region 1 (acme_add1, acme: acme.add) failed: its function did not return 0
  --> MODELS/pointwise_residual.onnx: node #1 "add1" (Add)
 $ echo 'int acme_add(const float *a, const float *b, float *y, int n) { (void)a, (void)b, (void)n; *(float *volatile *)&y = 0; return *(volatile int *)y; }' >acme/acme.c
 $ for c in run\ --with=generated verify; do TMPDIR=tmp relayc $c $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority; echo $?; done; ls tmp
+note: the inputs are random numbers of seed 1; --input gives others
 error[R0406]: the generated code crashed (signal 11) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
 1
 error[R0406]: the generated code crashed (signal 11) in region 1 (acme_add1, acme: acme.add), or in a library that it calls
@@ -350,6 +353,7 @@ $ for c in compile\ -q\ -oout compile\ -oout\ --json; do relayc $c $MODELS/pool_
 	"notes":	["acme took no node; `relayc targets --explain MODELS/pool_flatten.onnx --target-dir acme --offload acme` explains why"],
 	"targets":	{
 $ relayc run --with reference $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
+note: the inputs are random numbers of seed 1; --input gives others
 note: the target acme is not used without --offload acme
 $ relayc verify $MODELS/pool_flatten.onnx --target-dir acme 2>&1 >out/y | grep note
 note: the target acme is not used without --offload acme
@@ -378,9 +382,9 @@ $ for i in 1 2; do relayc compile $MODELS/pointwise_residual.onnx --target-dir a
 # C that the compiler refuses
 $ echo 'wrong = ${a};' >>acme/add.tmpl; LC_ALL=de_DE.UTF-8 relayc verify $MODELS/pointwise_residual.onnx --target-dir acme --offload acme --no-cost --assign priority 2>&1 | grep -E '^(error|help)|wrong'  | sed "s|$TMPDIR/[^/]*/||"
 error[R0404]: the C compiler 'cc' failed (exit code 1)
-      model_acme.c:27:9: error: 'wrong' undeclared (first use in this function)
-         27 |         wrong = input0;
-help: line 27 of model_acme.c comes from acme.add, add.tmpl: add1 (Add)
+      model_acme.c:32:9: error: 'wrong' undeclared (first use in this function)
+         32 |         wrong = input0;
+help: line 32 of model_acme.c comes from acme.add, add.tmpl: add1 (Add)
 # Templates are looked at before anything is compiled
 $ mkdir typo; printf '%s\n' '{ "name": "typo", "format": "c", "prologue": "head.tmpl", "region": "region.tmpl",' '  "composites": [ { "name": "conv", "pattern": "conv2d(x, w:const) -> bias_add(_, b:const)? -> relu?", "let": { "tiles": "w.dim[0]" }, "template": "conv.tmpl" },' '                  { "name": "add", "pattern": "add(a, b)", "template": "add.tmpl" } ] }' >typo/target.json
 $ printf '%s\n' '${nam}' >typo/head.tmpl; printf '%s\n' '//#if n_inputs' '${body}' >typo/region.tmpl; printf '%s\n' '${x.ctype} ${x.dim3} ${conv2d.strides1} ${conv2d.n_strides} ${out.bytes} ${w.min} ${macs} ${tiles}' '//#for i tiles' '${conv2d.strides${i}} ${i} ${x${tile}}' '//#end' '//#if residual' '${residual} ${x.nothing}' '//#end' '//#if !b' '${bias}' '//#end' '${conv2d.stride} ${x.dimension} ${tile} ${i} ${out1.shap} ${relu.elements}' '//#for k tile' '//#end' '//#if' '//#end' '//#while a' '//#end' '${open' >typo/conv.tmpl; echo '${a} ${b.value} ${w}' >typo/add.tmpl; relayc targets --target-dir typo

@@ -36,10 +36,10 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.json
 $ relayc verify $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.jsonl | tail -1
 oneDNN ran 3 operators, the reference evaluator 0
 $ relayc compile $MODELS/conv_bn_relu.onnx --target cortex-m4 --tune-log v3.jsonl -o m4 -q
-warning[R0408]: the tuning log has no choice for --target cortex-m4
+warning[R0408]: the tuning log has no trial for --target cortex-m4
 help: use the --target of relayc tune (default: host)
 $ relayc compile $MODELS/depthwise_clip.onnx --target x86-64-v3 --tune-log v3.jsonl -o other | grep tuned
-  tuned   no region: the log has none of them
+  tuned   no region: the log has nothing faster for them
 # Stale: a value that the kernel does not have, and a knob that nobody has.
 $ sed 's/1x14/9x9/' v3.jsonl >stale.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log stale.jsonl -o stale -q
 warning[R0408]: the tuning log says tile=9x9, which the kernel conv does not offer here
@@ -48,8 +48,6 @@ help: tune it anew: relayc tune
 $ sed 's/"tile"/"colour"/' v3.jsonl >strange.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log strange.jsonl -o stale -q
 warning[R0408]: the tuning log has an unknown knob: 'colour'
 help: it is from another version of relayc; tune again
-warning[R0408]: the tuning log has no choice for --target x86-64-v3
-help: use the --target of relayc tune (default: host)
 $ echo nonsense >>v3.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log v3.jsonl -o stale
 error[R0008]: v3.jsonl:2: the line is no JSON object
 help: remove the line, or tune into a new file

@@ -1,31 +1,40 @@
 # What relayc says about its own use. Exit code 2, suggestions, all problems at once.
 $ relayc
-relayc: from a trained neural network (ONNX) to self-contained C
+relayc: from a trained neural network (ONNX, TensorFlow Lite) to self-contained C
 
   relayc compile kws.onnx -o gen/        write kws.h, kws.c, kws_weights.c, kws.json
   relayc verify kws.onnx                 file = passes = oneDNN = generated C?
   relayc run kws.onnx -i x.npy --output y.npy
 
-  compile    write NAME.h, NAME.c, weights and NAME.json
-  inspect    show inputs, outputs, operators, or the graph (--ir)
-  run        execute a model on this machine
-  verify     compare the file's graph, passes, oneDNN and C layer by layer
-  bench      time the generated C on this machine, region by region and against others (--vs)
-  tune       find the fastest code for each region, by trying it here (or through --runner)
-  calibrate  record what the tensors hold, for quantisation
-  compare    say layer by layer what --precision costs: precision_compare.log and .json
-  eval       say what a model is worth on labelled data: top-1, mAP ... in f32 or any --precision
-  search     find the precision that each layer needs: a qtable, and a better calibration table
-  targets    list the targets, show one, or explain what goes where (--explain)
-  explain    what a diagnostic's code means
+  compile     write NAME.h, NAME.c, weights and NAME.json
+  inspect     show inputs, outputs, operators, or the graph (--ir)
+  run         execute a model on this machine
+  verify      compare the file's graph, passes, oneDNN and C layer by layer
+  bench       time the generated C on this machine, region by region and against others (--vs)
+  tune        find the fastest code for each region, by trying it here (or through --runner)
+  calibrate   record what the tensors hold, for quantisation
+  compare     say layer by layer what --precision costs: precision_compare.log and .json
+  eval        say what a model is worth on labelled data: top-1, mAP ... in f32 or any --precision
+  search      find the precision that each layer needs: a qtable, and a better calibration table
+  quantize    find the precision that fits: tries recipes on a part of --data, reports on another
+  package     make a package for CMake, Zephyr, Arduino ... (--format) of what compile wrote into
+              FOLDER
+  targets     list the targets, show one, or explain what goes where (--explain)
+  diff        say what differs between two models, folders of generated files, or NAME.json files
+  analyze     show layer by layer what a compilation takes: MACs, weights, RAM, time and loss if
+              measured
+  report      write the same as a page for the browser, with the network and its memory drawn
+  explain     what a diagnostic's code means
+  help        a command, an option, or a topic such as memory; --format man: as a manual page
+  completion  print a shell's completion script
 
-'relayc COMMAND --help' for the options; docs/ for the rest.
+'relayc COMMAND --help' for the options, 'relayc help' for topics; docs/ for the rest.
 error[R0501]: no command given
 [2]
 $ relayc --version
-relayc 0.1.0
-$ relayc --help | head -1
-relayc: from a trained neural network (ONNX) to self-contained C
+relayc 0.2.0
+$ relayc --help | sed -n 1p
+relayc: from a trained neural network (ONNX, TensorFlow Lite) to self-contained C
 $ relayc compil x.onnx
 error[R0501]: unknown command 'compil'
 help: did you mean 'compile'?
@@ -85,6 +94,14 @@ $ relayc compile --freeze sr= a.onnx
 error[R0501]: --freeze: 'sr=' is not NAME=NUMBER,NUMBER,...
 help: for example --freeze sr=16000: one number for all elements, or one for each
 [2]
+$ relayc compile --cut a,,b --extract .. --extract a,b a.onnx
+error[R0501]: --cut: 'a,,b' is not NAME,NAME,...
+help: for example --cut boxes,scores
+error[R0501]: --extract: '..' is not A,...,A..B,...,B
+help: for example --extract features..boxes,scores
+error[R0501]: --extract: 'a,b' is not A,...,A..B,...,B
+help: for example --extract features..boxes,scores
+[2]
 $ relayc compile --freeze 16000 --freeze =1 --freeze a=1, a.onnx
 error[R0501]: --freeze: '16000' is not NAME=NUMBER,NUMBER,...
 help: for example --freeze sr=16000: one number for all elements, or one for each
@@ -116,4 +133,4 @@ help: a code such as R0301 precedes each message
 [2]
 $ relayc inspect --operators | sed -n '1p;$p'
 Abs                                    7 to 28
-com.microsoft.SkipLayerNormalization   1
+com.microsoft.TransposeMatMul          1

@@ -15,8 +15,8 @@
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
-static const char *const formats[] = { "f8e4m3",     "f8e5m2", "f8e4m3fnuz",
-                                       "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
+static const char *const formats[] = { "f8e4m3",   "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e3m4",
+                                       "hfp8_143", "f8e2m5", "u8e2m6",     "u8e3m5",     "u8e4m4" };
 
 /* --- whole convolutions, with what stands behind them ----------------------------------------- */
 
@@ -250,6 +250,8 @@ static const struct kernel_case cases[] = {
       "f8e4m3[2,9,21]" },
     { "max_pool_lanes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], layout=\"NHWC\"",
       "f8e5m2[1,5,6,70]" },
+    { "max_pool_lanes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], layout=\"NHWC\"",
+      "u8e2m6[1,5,6,32]" },
     { "max_pool_lanes", "nn.max_pool3d", "pool_size=[2,1,2], layout=\"NDHWC\"",
       "hfp8_143[1,3,5,6,32]" },
     { "conv_decoded", "nn.dense", "out_dtype=f32", "f8e4m3[5,39]; const f8e4m3[10,39]" },

@@ -172,7 +172,7 @@ START_TEST(the_header_says_what_goes_in_and_out)
                                          "float y[2 * 3], uint8_t flag[2 * 3],\n"
                                          "            float none[1], void *arena);\n"));
     ck_assert_ptr_nonnull(strstr(header, " *    x  f32 [2,3]  \"x\"\n *    s  f32 []  \"s\"\n"));
-    ck_assert_ptr_nonnull(strstr(header, "    NET_NONE_LEN = 0\n"));
+    ck_assert_ptr_nonnull(strstr(header, "#define NET_NONE_LEN 0\n"));
     ck_assert_int_eq(system(arena_printf(&ctx->perm,
                                          "cd %s && echo '#include \"net.h\"' >h.cc && "
                                          "c++ -Wall -Wextra -pedantic -Werror "

@@ -6,14 +6,16 @@
 #include <string.h>
 
 #include "base/minifloat.h"
+#include "codegen_c/machine/machine.h"
 #include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 
-static const enum dtype fp8[] = { DTYPE_F8E4M3,     DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2,
-                                  DTYPE_F8E5M2FNUZ, DTYPE_F8E3M4,     DTYPE_HFP8_143,
-                                  DTYPE_F6E3M2,     DTYPE_F6E2M3,     DTYPE_F4E2M1 };
+static const enum dtype fp8[] = { DTYPE_F8E4M3, DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2, DTYPE_F8E5M2FNUZ,
+                                  DTYPE_F8E3M4, DTYPE_HFP8_143,   DTYPE_F8E2M5, DTYPE_U8E2M6,
+                                  DTYPE_U8E3M5, DTYPE_U8E4M4,     DTYPE_F6E3M2, DTYPE_F6E2M3,
+                                  DTYPE_F4E2M1 };
 enum { N_FP8 = N_ROWS(fp8) };
 
 struct graph {
@@ -83,7 +85,7 @@ START_TEST(every_code_converts_as_in_the_reference)
 }
 END_TEST
 
-enum { N_SPECIAL = 12, N_NUMBERS = N_SPECIAL + 3 * 2 * 128 + 4096 };
+enum { N_SPECIAL = 12, N_NUMBERS = N_SPECIAL + 3 * 2 * 256 + 4096 };
 
 static void add_casts_to_fp8(struct graph *graph, enum dtype to)
 {
@@ -106,9 +108,10 @@ START_TEST(every_tie_and_extreme_converts_as_in_the_reference)
 
     memcpy(numbers, special, sizeof special);
     number += N_SPECIAL;
-    for (unsigned code = 0; code < 128; code++) {
+    for (unsigned code = 0; code < minifloat_sign(format); code++) {
         const float low = minifloat_decode(format, code), high = minifloat_decode(format, code + 1);
-        const float half = isfinite(high) && code < 127 ? (low + high) / 2 : low * 1.0625f;
+        const float half =
+            isfinite(high) && code + 1 < minifloat_sign(format) ? (low + high) / 2 : low * 1.0625f;
         const float around[3] = { nextafterf(half, 0), half, nextafterf(half, INFINITY) };
 
         for (int i = 0; i < 3; i++, number += 2) {
@@ -166,6 +169,30 @@ START_TEST(codes_are_moved_as_they_are)
 }
 END_TEST
 
+/* Scalar cores leave the division of zeros out: both zeros, NaN and the rest keep their codes. */
+START_TEST(zeros_behind_a_relu_are_not_divided)
+{
+    static const float numbers[8] = { 0, -0.0f, NAN, -1, 0x1p-149f, 0.3f, 700, -INFINITY };
+    const struct generated_case row = {
+        .text = "fn main(%x: (8) f32) -> (%y) {\n"
+                "  const @s : () f32 = [0.0371]\n  const @z : () f8e4m3 = [0x00]\n"
+                "  %a = nn.relu(%x) : (8) f32\n"
+                "  %y = qnn.quantize(%a, @s, @z) {axis=0, saturate=true} : (8) f8e4m3\n}\n"
+    };
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct generated_case scalar = row;
+    struct module *module = generated_module(ctx, &row);
+    const struct tensor input = { module->main->params[0]->type, (void *)(uintptr_t)numbers };
+
+    scalar.machine = machine_find(ctx, "cortex-m4");
+    ck_assert_ptr_nonnull(strstr(generated_text(ctx, &scalar, ".c"), "<= 0.0f ? "));
+    ck_assert_ptr_null(strstr(generated_text(ctx, &row, ".c"), "<= 0.0f ? "));
+    generated_check_module(module, &scalar, &input);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* Rounding them to f64 first would round twice. */
 START_TEST(conversions_from_integers_of_64_bits_are_refused)
 {
@@ -205,6 +232,7 @@ int main(void)
     tcase_add_loop_test(tcase, every_tie_and_extreme_converts_as_in_the_reference, 0, N_FP8);
     tcase_add_loop_test(tcase, narrow_integers_convert_to_fp8, 0, N_ROWS(narrow));
     tcase_add_loop_test(tcase, codes_are_moved_as_they_are, 0, N_ROWS(graphs));
+    tcase_add_test(tcase, zeros_behind_a_relu_are_not_divided);
     tcase_add_test(tcase, conversions_from_integers_of_64_bits_are_refused);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);

@@ -85,6 +85,13 @@ static const struct {
     { "%x: (2,3,4) f32", "%y = trilu(%x) {upper=true, k=1} : (2,3,4) f32", "%y" },
     { "%x: (4,3) i8", "%y = trilu(%x) {upper=false, k=-1} : (4,3) i8", "%y" },
     { "%x: (3,3) bool", "%y = trilu(%x) {upper=true, k=-90000000000} : (3,3) bool", "%y" },
+    { "%c: () bool, %x: (2,3) f32, %z: (2,3) f32", "%y = if(%c, %x, %z) : (2,3) f32", "%y" },
+    { "%c: () bool, %x: (2,3) f32, %z: (2,3) f32",
+      "%a = exp(%x)\n%b = nn.softmax(%z) {axis=1}\n%y = if(%c, %a, %b) : (2,3) f32", "%y" },
+    { "%c: () bool, %d: () bool, %x: (2,3) i16, %z: (2,3) i16",
+      "%a = add(%x, %z)\n%b = multiply(%x, %z)\n%i = if(%d, %a, %x)\n%k = if(%d, %b, %i)\n"
+      "%y = if(%c, %k, %z)",
+      "%y, %b" },
     { "%x: (3,2,2) f32, %n: (2) i64",
       "%y = reverse_sequence(%x, %n) {batch_axis=1, time_axis=0} : (3,2,2) f32", "%y" },
     { "%x: (2,4) i16, %n: (2) i32",

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "codegen_c/codegen.h"
+#include "driver/driver.h"
 #include "tests/support/expect.h"
 #include "tests/support/run_generated.h"
 #include "tests/support/stripe_case.h"
@@ -47,9 +48,9 @@ static struct codegen_result compile(struct ctx *ctx, int i, bool plan_only, con
     options.dir = dir.path;
     options.model_file = "net.onnx";
     options.model_sha256 = options.command = "";
-    options.plan_only = plan_only;
     *c = "";
-    if (!codegen_c(module, &options, &set, &result)) {
+    if (!(plan_only ? codegen_sizes(module, &options, &result)
+                    : codegen_c(module, &options, &set, &result))) {
         ck_assert_msg(!cases[i].fits && ctx->diags.latest->code == DIAG_RAM, "%s",
                       expect_text(ctx));
         output_abort(&set);
@@ -91,6 +92,19 @@ START_TEST(each_function_is_printed_once)
 }
 END_TEST
 
+/* Each has its own order of the three weights at most. */
+START_TEST(weights_are_packed_once_for_all_plans)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    const char *c;
+    const struct codegen_result result = compile(ctx, _i, true, &c);
+
+    ck_assert_msg(result.n_packed == 3, "%s: %d packed, %d plans", cases[_i].what, result.n_packed,
+                  result.n_plans);
+    ctx_free(ctx);
+}
+END_TEST
+
 START_TEST(a_plan_alone_prints_nothing)
 {
     struct ctx *ctx = ctx_new("net.onnx");
@@ -106,6 +120,69 @@ START_TEST(a_plan_alone_prints_nothing)
 }
 END_TEST
 
+/* --- backends --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *target, *precision, *ram;
+    bool has_prologue, many_plans;
+} backends[] = {
+    { "dnnl", NULL, NULL, true, false },
+    { "dnnl", NULL, "8K", true, true },
+    { "sim_npu", "fp8", NULL, true, false },
+};
+
+static const char *read_text(struct ctx *ctx, const char *path)
+{
+    struct mapping file;
+    const char *text;
+
+    ck_assert_msg(file_map(ctx, path, &file), "%s", expect_text(ctx));
+    text = arena_strndup(&ctx->perm, (const char *)file.data, file.size);
+    file_unmap(&file);
+    return text;
+}
+
+/* Templates of composites, of regions, and the prologue. */
+START_TEST(templates_of_backends_are_printed_once)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct temp_dir dir = temp_dir_new();
+    struct driver_state driver = driver_begin(ctx, COMMAND_COMPILE);
+    struct output_set set = { .ctx = ctx };
+    const char *target = backends[_i].target, *ours, *theirs;
+    int n_composites;
+
+    driver.args.operands[0] = "examples/digits/digits.onnx";
+    driver.outputs = &set;
+    driver_give(&driver, OPTION_NAME, "net");
+    driver_give(&driver, OPTION_OUTPUT_DIR, dir.path);
+    driver_give(&driver, OPTION_OFFLOAD, target);
+    driver_give(&driver, OPTION_NO_COST, "");
+    if (backends[_i].precision)
+        driver_give(&driver, OPTION_PRECISION, backends[_i].precision);
+    if (backends[_i].ram) {
+        driver_give(&driver, OPTION_RAM, backends[_i].ram);
+        driver_give(&driver, OPTION_FORCE, "");
+    }
+    ck_assert_msg(driver_prepare(&driver) && driver_run(&driver, STAGE_BUDGET), "%s",
+                  expect_text(ctx));
+    ck_assert_int_eq(driver.result.n_printed, 0);
+    ck_assert_int_eq(driver.result.n_plans > 1, backends[_i].many_plans);
+    ck_assert_msg(driver_run(&driver, STAGE_PRINT) && output_commit(&set), "%s", expect_text(ctx));
+    ours = read_text(ctx, temp_path(&dir, "net.c"));
+    theirs = read_text(ctx, temp_path(&dir, arena_printf(&ctx->perm, "net_%s.c", target)));
+    n_composites = count(theirs, arena_printf(&ctx->perm, "    /* %s.", target));
+    ck_assert_int_gt(count(theirs, arena_printf(&ctx->perm, "\nint net_%s_", target)), 0);
+    ck_assert_int_eq(driver.result.n_printed,
+                     count(ours, "\nstatic NOINLINE ") + n_composites + backends[_i].has_prologue +
+                         count(theirs, arena_printf(&ctx->perm, "\nint net_%s_", target)));
+    module_free(driver.module);
+    driver_free(&driver);
+    temp_dir_free(&dir);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("print_once");
@@ -116,6 +193,9 @@ int main(void)
 
     tcase_add_loop_test(tests, each_function_is_printed_once, 0, n);
     tcase_add_loop_test(tests, a_plan_alone_prints_nothing, 0, n);
+    tcase_add_loop_test(tests, weights_are_packed_once_for_all_plans, 0, n);
+    tcase_add_loop_test(tests, templates_of_backends_are_printed_once, 0,
+                        (int)(sizeof backends / sizeof *backends));
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

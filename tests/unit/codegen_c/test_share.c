@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "codegen_c/machine/machine.h"
 #include "tests/support/run_generated.h"
 
 #define CONV                                                                                       \
@@ -38,11 +39,26 @@ START_TEST(equal_shapes_share_a_function)
 
     ck_assert_msg(count(c, "void shared_conv_9x7x16(") == 1, "%s", c);
     ck_assert_int_eq(count(c, "    shared_conv_9x7x16("), 2);
-    ck_assert_ptr_nonnull(strstr(c, "const float *restrict array1"));
+    ck_assert_ptr_nonnull(strstr(c, "const float *restrict array1")); /* w1, w2: no common name */
     ck_assert_int_eq(count(c, "NOINLINE"), 4); /* the last one by itself, and the macro twice */
     ck_assert_int_eq(count(c, "array2"), 0);
     generated_check(&row);
     row.step = true;
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
+/* For a CPU without vectors the lists of a tile are written out (codegen_c/text/macros.h). */
+START_TEST(scalar_cores_have_no_lists)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct generated_case row = { .text = convolutions, .tolerance = 1e-4 };
+
+    ck_assert_ptr_nonnull(strstr(generated_text(ctx, &row, ".c"), "EACH_PIXEL"));
+    row.machine = machine_find(ctx, "cortex-m4");
+    ck_assert_ptr_null(strstr(generated_text(ctx, &row, ".c"), "EACH_"));
+    ck_assert_int_eq(count(generated_text(ctx, &row, ".c"), "#define"), 2); /* NOINLINE */
     generated_check(&row);
     ctx_free(ctx);
 }
@@ -54,9 +70,8 @@ START_TEST(alone_it_keeps_its_arrays)
     struct ctx *ctx = ctx_new("net.onnx");
     struct generated_case row = { .text = "fn main(%x: (3,40) f32) -> (%y) {\n"
                                           "  const @w : (30,40) f32 = crc32:00000001\n"
-                                          "  const @v : (20,30) f32 = crc32:00000002\n"
                                           "  %a = nn.dense(%x, @w) : (3,30) f32\n"
-                                          "  %y = nn.dense(%a, @v) : (3,20) f32\n"
+                                          "  %y = nn.softmax(%a) {axis=1} : (3,30) f32\n"
                                           "}\n" };
     const char *alone = generated_text(ctx, &row, ".c");
 
@@ -96,6 +111,72 @@ START_TEST(one_array_twice_is_another_function)
     ck_assert_ptr_nonnull(strstr(c, ", net_v.v, net_w.v);"));
     ck_assert_ptr_nonnull(strstr(c, ", net_w.v, net_v.v);"));
     generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
+#define CONV_1X1(y, x, w, h, wide, c)                                                              \
+    "  %" y " = nn.conv2d(%" x ", @" w ") {strides=[1,1], padding=[0,0,0,0], dilation=[1,1], "     \
+    "groups=1, data_layout=\"NHWC\", kernel_layout=\"OIHW\"} : (1," h "," wide "," c ") f32\n"
+
+/* Pointwise convolutions of three shapes, the last with another activation. */
+static const char shapes[] =
+    "fn main(%x: (1,9,7,16) f32) -> (%y) {\n"
+    "  const @a.weight : (24,16,1,1) f32 = crc32:00000001\n"
+    "  const @b.weight : (12,24,1,1) f32 = crc32:00000002\n"
+    "  const @c.weight : (20,12,1,1) f32 = crc32:00000003\n"
+    "  const @d.weight : (8,20,1,1) f32 = crc32:00000004\n" CONV_1X1("a", "x", "a.weight", "9", "7", "24") "  %b = nn.relu(%a) : (1,9,7,24) f32\n" CONV_1X1(
+        "c", "b", "b.weight", "9",
+        "7", "12") "  %d = nn.relu(%c) : (1,9,7,12) f32\n" CONV_1X1("e", "d", "c.weight", "9", "7",
+                                                                    "20") "  %f = nn.relu(%e) : "
+                                                                          "(1,9,7,20) "
+                                                                          "f32\n" CONV_1X1("g", "f",
+                                                                                           "d."
+                                                                                           "weight",
+                                                                                           "9", "7",
+                                                                                           "8") "  "
+                                                                                                "%y"
+                                                                                                " ="
+                                                                                                " t"
+                                                                                                "an"
+                                                                                                "h("
+                                                                                                "%g"
+                                                                                                ") "
+                                                                                                ": "
+                                                                                                "(1"
+                                                                                                ",9"
+                                                                                                ",7"
+                                                                                                ",8"
+                                                                                                ") "
+                                                                                                "f3"
+                                                                                                "2"
+                                                                                                "\n"
+                                                                                                "}"
+                                                                                                "\n";
+
+/* Regions that differ in their shape, too, share a function, which is given that. */
+START_TEST(other_shapes_share_a_function)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct generated_case row = { .text = shapes, .tolerance = 1e-4, .optimize_size = true };
+    const char *c;
+
+    row.machine = machine_find(ctx, "cortex-m4");
+    c = generated_text(ctx, &row, ".c");
+    ck_assert_msg(count(c, "void shared_conv(const struct conv_shape *shape, ") == 1, "%s", c);
+    ck_assert_int_eq(count(c, "static const struct conv_shape "), 2);
+    ck_assert_int_eq(count(c, "    shared_conv(&"), 2);
+    ck_assert_int_eq(count(c, "void region_"), 2); /* one lies over what it reads; the tanh */
+    ck_assert_msg(strstr(c, "const float *restrict weight") != NULL, "%s", c);
+    ck_assert_msg(strstr(c, "OUT_C = shape->out_c;") != NULL, "%s", c);
+    ck_assert_ptr_null(strstr(c, "IN_H = shape->in_h;")); /* nothing reads it */
+    generated_check(&row);
+    row.step = true;
+    generated_check(&row);
+    row.machine = NULL;
+    generated_check(&row);
+    row.optimize_size = false;
+    ck_assert_ptr_null(strstr(generated_text(ctx, &row, ".c"), "shape->"));
     ctx_free(ctx);
 }
 END_TEST
@@ -152,9 +233,11 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, equal_shapes_share_a_function);
+    tcase_add_test(tests, scalar_cores_have_no_lists);
     tcase_add_test(tests, scratch_is_that_of_one_region);
     tcase_add_test(tests, alone_it_keeps_its_arrays);
     tcase_add_test(tests, one_array_twice_is_another_function);
+    tcase_add_test(tests, other_shapes_share_a_function);
     tcase_add_test(tests, parts_of_a_shared_function);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);

@@ -27,7 +27,7 @@ static bool read_one(const char *text, struct stack_usage *out)
 {
     const char *path = temp_file(&dir, "a.ci", text, strlen(text));
 
-    return stack_usage_read(ctx, &path, 1, "run", out);
+    return stack_usage_read(ctx, &path, 1, "run", 0, out);
 }
 
 #define NODE(name, bytes, how)                                                                     \
@@ -121,7 +121,7 @@ START_TEST(what_gcc_writes_is_understood)
         printf("SKIPPED: %s\n", compilers[_i]);
         return;
     }
-    ck_assert(stack_usage_read(ctx, &path, 1, "run", &usage));
+    ck_assert(stack_usage_read(ctx, &path, 1, "run", 0, &usage));
     ck_assert_uint_ge(usage.bytes, 3600);
     ck_assert_uint_le(usage.bytes, 3600 + 200);
     ck_assert_str_eq(usage.chain, "run > node > leaf > fill");

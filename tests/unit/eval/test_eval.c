@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "eval/answers.h"
+#include "eval/mcnemar.h"
 #include "eval/average_precision.h"
 #include "eval/roc.h"
 #include "tests/support/expect.h"
+#include "tests/support/graph.h"
 #include "tests/support/temp_dir.h"
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
@@ -145,12 +147,70 @@ START_TEST(comparisons_count_both_ways)
     ck_assert_int_eq(p.n_agree, 3);
     ck_assert_int_eq(p.n_lost, 1);
     ck_assert_int_eq(p.n_won, 1);
+    ck_assert_double_eq(p.p, 1);
     ck_assert_double_eq(p.change, 0);
     ck_assert_double_eq_tol(p.error, 0.282843, 1e-6); /* sqrt(2 / 5 / 5) */
     p = answers_compare(was, was, METRIC_AUC);
     ck_assert(!p.has_classes);
     answers_free(was);
     answers_free(now);
+}
+END_TEST
+
+/* Two-sided binomial tests with p = 1/2, from sums of binomial coefficients. */
+/* Without labels the float model is right. */
+START_TEST(the_float_model_is_the_reference)
+{
+    static const char text[] = "fn main(%x: (1,3) f32) -> (%r) {\n"
+                               "  %r = nn.relu(%x) : (1,3) f32\n"
+                               "}\n";
+    struct module *module = graph_parse(ctx, text, 1);
+    struct task task = { .cut = 0.5 };
+    struct answers *was, *now;
+    struct paired p;
+    float f32[][3] = { { 0, 3, 4 }, { 1, 0, 0 }, { 0, 2, 0 }, { 0, 0, 0 } };
+    float other[][3] = { { 0, 4, 3 }, { 2, 0, 0 }, { 0, NAN, 0 }, { 0, 0, 0 } };
+
+    task.wanted[METRIC_AGREE] = task.wanted[METRIC_COS] = true;
+    task.reference = reference_new(ctx, module->main, 4);
+    was = answers_new(&task, 4);
+    now = answers_new(&task, 4);
+    was->is_reference = true;
+    for (int i = 0; i < 4; i++)
+        see(was, i, f32[i], 3);
+    for (int i = 0; i < 4; i++)
+        see(now, i, other[i], 3);
+    ck_assert_double_eq(answers_metric(was, METRIC_AGREE), 1);
+    ck_assert_double_eq(answers_metric(was, METRIC_COS), 1);
+    ck_assert_double_eq(answers_metric(now, METRIC_AGREE), 0.5);
+    /* 24 / 25, 1, none, and two zeros */
+    ck_assert_double_eq_tol(answers_metric(now, METRIC_COS), (0.96 + 1 + 0 + 1) / 4, 1e-12);
+    p = answers_compare(was, now, METRIC_AGREE);
+    ck_assert_int_eq(p.n_lost, 2);
+    ck_assert_int_eq(p.n_won, 0);
+    answers_free(was);
+    answers_free(now);
+    reference_free(task.reference);
+    module_free(module);
+}
+END_TEST
+
+START_TEST(mcnemar_is_the_binomial_test)
+{
+    static const struct {
+        int64_t lost, won;
+        double p;
+    } cases[] = { { 0, 0, 1 },
+                  { 1, 1, 1 },
+                  { 5, 0, 2 / 32.0 },
+                  { 8, 6, 2 * 6476 / 16384.0 },
+                  { 6, 8, 2 * 6476 / 16384.0 },
+                  { 1, 9, 2 * 11 / 1024.0 } };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        ck_assert_double_eq_tol(mcnemar_p(cases[i].lost, cases[i].won), cases[i].p, 1e-12);
+    ck_assert(mcnemar_p(3000, 1000) >= 0 && mcnemar_p(3000, 1000) < 1e-200);
+    ck_assert_double_eq_tol(mcnemar_p(5000, 5000), 1, 1e-9);
 }
 END_TEST
 
@@ -381,6 +441,8 @@ int main(void)
     tcase_add_test(tcase, of_two_results_the_difference_is_the_score);
     tcase_add_test(tcase, auc_of_three_classes_is_the_mean_of_one_against_others);
     tcase_add_test(tcase, comparisons_count_both_ways);
+    tcase_add_test(tcase, the_float_model_is_the_reference);
+    tcase_add_test(tcase, mcnemar_is_the_binomial_test);
     tcase_add_test(tcase, mse_is_of_result_and_input);
     tcase_add_test(tcase, overlap_is_intersection_over_union);
     tcase_add_test(tcase, suppression_keeps_the_best_of_each_class);

@@ -175,14 +175,35 @@ START_TEST(branches_nest)
 }
 END_TEST
 
-START_TEST(a_condition_of_run_time_is_refused)
+START_TEST(a_condition_of_run_time_joins_both_branches)
 {
     builder_input(b, "flag", DTYPE_BOOL, "");
     builder_node(b, "If", "flag", "y");
     branch("then_branch", "Abs", "x", "t");
     branch("else_branch", "Exp", "x", "e");
+    import_fine();
+    ck_assert_str_eq(listing(module), "t = abs(x)\ne = exp(x)\ny = if(flag, t, e)\n-> y\n");
+}
+END_TEST
+
+START_TEST(branches_of_different_shapes_are_refused)
+{
+    struct builder_outer outer;
+
+    builder_input(b, "flag", DTYPE_BOOL, "");
+    builder_node(b, "If", "flag", "z");
+    branch("then_branch", "Abs", "x", "t");
+    outer = builder_begin_graph(b, "else_branch");
+    builder_node(b, "Concat", "x x", "e");
+    builder_attrs(b, "axis=0");
+    builder_output(b, "e", DTYPE_F32, "8");
+    builder_end_graph(b, outer);
+    builder_node(b, "Relu", "z", "y");
     ck_assert(!import());
-    ck_assert(expect_error(ctx, DIAG_UNSUPPORTED_DYNAMIC, "the condition of this If"));
+    ck_assert(expect_error(ctx, DIAG_UNSUPPORTED_DYNAMIC,
+                           "output 0 \"z\" is (4) f32 in its then_branch and (8) f32 in its "
+                           "else_branch"));
+    ck_assert_msg(strstr(expect_text(ctx), "--freeze flag=NUMBER"), "%s", expect_text(ctx));
     ck_assert_int_eq(ctx->diags.n_errors, 1);
 }
 END_TEST
@@ -209,7 +230,7 @@ START_TEST(malformed_ifs_are_refused)
     builder_node(b, "Relu", "x", "y");
     ck_assert(!import());
     ck_assert(expect_error(ctx, DIAG_ONNX_ATTRIBUTE, "If needs a condition"));
-    ck_assert(expect_error(ctx, DIAG_SHAPE, "the condition has the shape 2"));
+    ck_assert(expect_error(ctx, DIAG_SHAPE, "the condition is (2) f32"));
     ck_assert(expect_error(ctx, DIAG_ONNX_GRAPH, "it has 2 outputs, its body gives 1"));
     ck_assert(expect_error(ctx, DIAG_ONNX_GRAPH, "\"undefined\" as output 0"));
     ck_assert_int_eq(ctx->diags.n_errors, 5);
@@ -406,7 +427,8 @@ int main(void)
     tcase_add_test(tests, a_branch_may_give_an_outer_value_or_an_initialiser);
     tcase_add_test(tests, names_of_a_branch_hide_outer_ones_and_end_with_it);
     tcase_add_test(tests, branches_nest);
-    tcase_add_test(tests, a_condition_of_run_time_is_refused);
+    tcase_add_test(tests, a_condition_of_run_time_joins_both_branches);
+    tcase_add_test(tests, branches_of_different_shapes_are_refused);
     tcase_add_test(tests, malformed_ifs_are_refused);
     tcase_add_test(tests, a_call_of_a_function_is_replaced_by_its_body);
     tcase_add_test(tests, a_body_gets_the_attributes_of_its_call_or_their_defaults);

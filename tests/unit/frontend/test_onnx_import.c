@@ -82,6 +82,21 @@ START_TEST(an_initialiser_that_is_listed_as_an_input_is_a_constant)
 }
 END_TEST
 
+START_TEST(a_default_of_another_shape_or_type_than_its_input_is_refused)
+{
+    declare_x_and_y();
+    builder_fill(b, "w", "2,3", 1);
+    builder_input(b, "w", DTYPE_F32, "3,2");
+    builder_fill(b, "v", "2,3", 1);
+    builder_input(b, "v", DTYPE_I64, "2,3");
+    builder_node(b, "Relu", "x", "y");
+    ck_assert(!import());
+    ck_assert(expect_error(ctx, DIAG_SHAPE, "\"w\" has the shape 2x3, the input of its name"));
+    ck_assert(expect_error(ctx, DIAG_TYPE, "\"v\" is f32, the input of its name declares"));
+    ck_assert_int_eq(ctx->diags.n_errors, 2);
+}
+END_TEST
+
 START_TEST(an_input_that_nobody_reads_stays_a_parameter)
 {
     declare_x_and_y();
@@ -383,7 +398,6 @@ static const struct {
 } others[] = {
 #define BYTES(text) text, sizeof text - 1
     { BYTES(""), "the file is empty" },
-    { BYTES("\x1c\0\0\0TFL3\0\0\0\0"), "TensorFlow Lite" },
     { BYTES("PK\3\4\0\0\0\0\0\0\0\0"), "PyTorch" },
     { BYTES("\x89HDF\r\n\x1a\n"), "Keras" },
     { BYTES("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"), "git lfs pull" },
@@ -429,6 +443,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_graph_keeps_its_names_and_origins);
     tcase_add_test(tests, an_initialiser_that_is_listed_as_an_input_is_a_constant);
+    tcase_add_test(tests, a_default_of_another_shape_or_type_than_its_input_is_refused);
     tcase_add_test(tests, an_input_that_nobody_reads_stays_a_parameter);
     tcase_add_test(tests, an_input_may_be_an_output);
     tcase_add_test(tests, nodes_may_stand_in_any_order);

@@ -109,6 +109,54 @@ START_TEST(a_condition_ends_it)
 }
 END_TEST
 
+/* Each round is computed if no round before has ended the loop: what it gives is chosen. */
+START_TEST(a_condition_of_run_time_may_end_it_sooner)
+{
+    struct builder_outer outer;
+
+    vectors();
+    builder_input(b, "flag", DTYPE_BOOL, "");
+    builder_input(b, "most", DTYPE_F32, "");
+    builder_node(b, "Loop", _i ? "three flag x" : "three yes x", "y");
+    outer = begin_body();
+    builder_input(b, "v", DTYPE_F32, "4");
+    builder_node(b, "Sin", "v", "w");
+    builder_node(b, "ReduceMax", "w", "top");
+    builder_attrs(b, "keepdims=0");
+    builder_node(b, "Less", "top most", "still");
+    builder_output(b, "still", DTYPE_BOOL, "");
+    builder_output(b, "w", DTYPE_F32, "4");
+    builder_end_graph(b, outer);
+    import_fine();
+    ck_assert_msg(strstr(listing(module), _i ? "= if(flag, w, x)\n" : "w_2 = sin(w)\n"), "%s",
+                  listing(module));
+    ck_assert_msg(
+        strstr(listing(module), _i ? "= if(flag, still, flag)\n" : "= if(still, w_2, w)\n"), "%s",
+        listing(module));
+    ck_assert_ptr_nonnull(strstr(listing(module), "w_3 = sin("));
+}
+END_TEST
+
+START_TEST(what_rounds_of_run_time_give_has_no_length)
+{
+    struct builder_outer outer;
+
+    vectors();
+    builder_input(b, "flag", DTYPE_BOOL, "");
+    builder_node(b, "Loop", "three flag x", "y z");
+    outer = begin_body();
+    builder_input(b, "v", DTYPE_F32, "4");
+    builder_node(b, "Sin", "v", "w");
+    builder_output(b, "on", DTYPE_BOOL, "");
+    builder_output(b, "w", DTYPE_F32, "4");
+    builder_output(b, "w", DTYPE_F32, "4");
+    builder_end_graph(b, outer);
+    ck_assert(!import());
+    ck_assert_msg(expect_error(ctx, DIAG_UNSUPPORTED_DYNAMIC, "the length of output 1 depends on"),
+                  "%s", expect_text(ctx));
+}
+END_TEST
+
 START_TEST(what_rounds_give_is_stacked)
 {
     struct builder_outer outer;
@@ -188,8 +236,8 @@ static const struct {
     const char *text;
 } refused[] = {
     { "n yes x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the count of this Loop" },
-    { "three flag x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
-    { "three yes x", "y", "flag", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
+    { "_ flag x", "y", "on", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
+    { "_ yes x", "y", "flag", "w", DIAG_UNSUPPORTED_DYNAMIC, "the condition of this Loop" },
     { "_ yes x", "y", "on", "w", DIAG_LIMIT, "loops expanded; the limit is 100000" },
     { "_ _ x", "y", "on", "w", DIAG_ONNX_GRAPH, "this loop never ends" },
     { "three yes _", "y", "on", "w", DIAG_ONNX_GRAPH,
@@ -260,6 +308,8 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_test(tests, a_body_is_written_once_for_each_round);
     tcase_add_loop_test(tests, a_condition_ends_it, 0, 2);
+    tcase_add_loop_test(tests, a_condition_of_run_time_may_end_it_sooner, 0, 2);
+    tcase_add_test(tests, what_rounds_of_run_time_give_has_no_length);
     tcase_add_test(tests, what_rounds_give_is_stacked);
     tcase_add_loop_test(tests, sequences_are_scanned, 0, 2);
     tcase_add_loop_test(tests, what_is_not_known_or_fits_not_is_refused, 0,

@@ -29,7 +29,8 @@ static const struct offload_case cases[] = {
     { .composites = "dnnl.conv2d_act dnnl.conv2d_sum_act",
       .text = X "  const @v : (5,4,1,1) f32 = [0, ...]\n"
                 "  const @w : (5,4,3,3) f32 = [0, ...]\n"
-                "  %r = nn.conv2d(%x, @v) {groups=1}\n"
+                "  %q = nn.conv2d(%x, @v) {groups=1}\n"
+                "  %r = nn.relu(%q)\n"
                 "  %c = nn.conv2d(%x, @w) {padding=[1,1,1,1], groups=1}\n"
                 "  %s = add(%r, %c)\n"
                 "  %y = nn.leaky_relu(%s) {alpha=0.125, beta=0}\n}" },
@@ -126,10 +127,6 @@ static const struct offload_case cases[] = {
               "  const @t : (5) f32 = [1,2,3,4,5]\n"
               "  %y = nn.layer_norm(%x, @s, @h) {axis=1, groups=0, epsilon=1e-05}\n"
               "  %z = nn.layer_norm(%x, @t) {axis=2, groups=0, epsilon=1e-05}\n}" },
-    { .composites = "dnnl.batch_norm",
-      .text = X "  const @s : (4) f32 = [1,2,3,4]\n  const @h : (4) f32 = [4,3,2,1]\n"
-                "  const @m : (4) f32 = [0.5,0.25,0,1]\n  const @v : (4) f32 = [1,2,3,4]\n"
-                "  %y = nn.batch_norm(%x, @s, @h, @m, @v) {axis=1, epsilon=0.001}\n}" },
     { .composites = "dnnl.lrn",
       .text = X "  %y = nn.lrn(%x) {size=3, alpha=0.5, beta=0.75, bias=2}\n}" },
     { .composites = "dnnl.binary dnnl.binary dnnl.binary dnnl.binary",

@@ -218,7 +218,8 @@ static const char *const all_rules[] = { "unit", "0.25", "max",  "percentile", "
 static const char *const all_formats[] = { "f16",        "bf16",     "i8",         "i4",
                                            "f8e4m3",     "f8e5m2",   "f8e3m4",     "f8e4m3fnuz",
                                            "f8e5m2fnuz", "hfp8_143", "f6e2m3",     "f6e3m2",
-                                           "f4e2m1",     "afp8",     "afp<4,3,7>", "mxfp8" };
+                                           "f4e2m1",     "afp8",     "afp<4,3,7>", "mxfp8",
+                                           "f8e2m5",     "u8e2m6",   "u8e4m4" };
 
 static void each_combination(void (*check)(const struct scale_rule *, const struct number_format *))
 {

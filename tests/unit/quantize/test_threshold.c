@@ -104,8 +104,9 @@ START_TEST(half_of_the_numbers_zero_leaves_a_percentile_of_zero)
 }
 END_TEST
 
-static const char *const formats[] = { "int8",       "f8e4m3", "f8e5m2",  "f8e4m3fnuz",
-                                       "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
+static const char *const formats[] = { "int8",       "f8e4m3", "f8e5m2",   "f8e4m3fnuz",
+                                       "f8e5m2fnuz", "f8e3m4", "hfp8_143", "f8e2m5",
+                                       "u8e2m6",     "u8e3m5", "u8e4m4" };
 
 /* One number as the format stores it: by search for int8, one by one for the others. */
 static double stored(const struct threshold_method *m, double x)

@@ -163,7 +163,6 @@ static const struct {
     { "scale_is_folded", scale_is_folded, PROMISE_ROUNDING, true, NULL },
     { "layouts", layouts, PROMISE_BITS, true, NULL },
     { "regions", regions, PROMISE_BITS, true, NULL },
-    { "bias_is_dropped", bias_is_dropped, PROMISE_NOTHING, true, NULL },
 };
 
 START_TEST(a_step_is_held_to_its_promise)

@@ -11,6 +11,16 @@
 
 static struct search_case net;
 
+static void calibrate_once(void)
+{
+    search_case_calibrate(&net);
+}
+
+static void free_once(void)
+{
+    search_case_free(&net);
+}
+
 static void set_up(void)
 {
     search_case_open(&net);
@@ -285,6 +295,7 @@ int main(void)
     int n_failed;
 
     tcase_set_timeout(tcase, 0);
+    tcase_add_unchecked_fixture(tcase, calibrate_once, free_once);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_budget_is_kept);
     tcase_add_loop_test(tcase, a_time_is_kept, 0, 3);

@@ -19,6 +19,16 @@
 
 static struct search_case net;
 
+static void calibrate_once(void)
+{
+    search_case_calibrate(&net);
+}
+
+static void free_once(void)
+{
+    search_case_free(&net);
+}
+
 static void set_up(void)
 {
     search_case_open(&net);
@@ -114,6 +124,48 @@ START_TEST(no_search_ends_worse_than_it_began)
     search_case_run(&net, all[_i].run, &search, &found);
     ck_assert_double_le(found.end.loss, found.start.loss);
     ck_assert(!found.is_start || found.end.loss == found.start.loss);
+    search_close(&search);
+}
+END_TEST
+
+START_TEST(greedy_pairs_is_no_worse_than_topk)
+{
+    struct search search[2];
+    struct found found[2];
+
+    net.strategy.target = 1;
+    net.strategy.max_float = _i + 1;
+    search_case_run(&net, search_topk, &search[0], &found[0]);
+    search_case_run(&net, search_greedy_pairs, &search[1], &found[1]);
+    ck_assert_double_le(found[1].end.loss, found[0].end.loss);
+    ck_assert_int_le(found[1].n_float, _i + 1);
+    search_close(&search[0]);
+    search_close(&search[1]);
+}
+END_TEST
+
+/* A row of a qtable is read by precision_parse. */
+START_TEST(bayes_takes_formats_that_a_qtable_may_have)
+{
+    static const char *const texts[] = { "afp",   "fp8",   "fp8=f8e3m4", "fp8w",
+                                         "int8w", "mxfp8", "mxfp6" };
+    struct search search;
+    struct found found;
+
+    ck_assert(precision_parse(net.ctx, "", texts[_i], &net.strategy.precision));
+    net.strategy.n_trials = 6;
+    net.strategy.target = 0.5;
+    ck_assert(search_open(&search, net.ctx, net.module, &net.options));
+    ck_assert(search_bayes(&search, &net.strategy, &found));
+    ck_assert_int_gt(search.n_settings, 2);
+    for (int i = 0; i < search.n_settings; i++) {
+        struct precision again;
+
+        ck_assert_msg(precision_parse(net.ctx, "",
+                                      precision_text(&net.ctx->perm, &search.settings[i].precision),
+                                      &again),
+                      "%s", search.settings[i].text);
+    }
     search_close(&search);
 }
 END_TEST
@@ -331,10 +383,13 @@ int main(void)
     int n_failed;
 
     tcase_set_timeout(tcase, 0);
+    tcase_add_unchecked_fixture(tcase, calibrate_once, free_once);
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, units_are_regions);
     tcase_add_loop_test(tcase, a_score_is_that_of_the_qtable, 0, N_ALL);
     tcase_add_loop_test(tcase, no_search_ends_worse_than_it_began, 0, N_ALL);
+    tcase_add_loop_test(tcase, greedy_pairs_is_no_worse_than_topk, 0, 4);
+    tcase_add_loop_test(tcase, bayes_takes_formats_that_a_qtable_may_have, 0, 7);
     tcase_add_loop_test(tcase, a_search_ends_at_its_target, 0, N_ALL);
     tcase_add_loop_test(tcase, threads_and_memory_change_nothing, 0, N_ALL);
     tcase_add_loop_test(tcase, a_killed_search_goes_on_where_it_was, 0, N_ALL);

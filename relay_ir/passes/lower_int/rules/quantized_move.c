@@ -99,14 +99,17 @@ struct value *pad_before_dequantize(struct rewrite *rewrite, struct node *root)
     return dequantize_like(rewrite, node, 0, rule_build1(rewrite, OP_PAD, &attrs, node->inputs[0]));
 }
 
-/* The stored number of a bound, within the type: one that lies beyond need not be exact. */
-static bool bound_exactly(const struct affine *affine, double bound, double *stored)
+/* The stored number of a bound, within the type: one that lies beyond, and does nothing, need not be
+ * exact. False for one that all numbers of the type lie beyond, too. */
+static bool bound_exactly(const struct affine *affine, bool is_least, double bound, double *stored)
 {
     const double least = least_stored(affine->dtype), greatest = greatest_stored(affine->dtype);
 
     if (isnan(bound))
         return false;
     if (!stored_exactly(affine, bound, stored) && *stored >= least && *stored <= greatest)
+        return false;
+    if (is_least ? *stored > greatest : *stored < least)
         return false;
     *stored = fmin(fmax(*stored, least), greatest);
     return true;
@@ -120,8 +123,9 @@ struct value *clip_before_dequantize(struct rewrite *rewrite, struct node *root)
     const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
     union attrs attrs = { .clip = { 0 } };
 
-    if (!node || !bound_exactly(&affine, relu ? 0 : root->attrs.clip.a_min, &attrs.clip.a_min) ||
-        !bound_exactly(&affine, relu ? (double)INFINITY : root->attrs.clip.a_max,
+    if (!node ||
+        !bound_exactly(&affine, true, relu ? 0 : root->attrs.clip.a_min, &attrs.clip.a_min) ||
+        !bound_exactly(&affine, false, relu ? (double)INFINITY : root->attrs.clip.a_max,
                        &attrs.clip.a_max))
         return NULL;
     if (attrs.clip.a_min <= least_stored(affine.dtype) &&

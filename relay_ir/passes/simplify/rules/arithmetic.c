@@ -191,11 +191,22 @@ struct value *drop_broadcast_operand(struct rewrite *rewrite, struct node *root)
     return NULL;
 }
 
-/* where(all true or all false, x, y) -> x or y */
+/* where(all true or all false, x, y) -> x or y; likewise if; if(c, x, x) -> x */
 struct value *select_branch(struct rewrite *rewrite, struct node *root)
 {
     (void)rewrite;
-    if (is_number(root->inputs[0], 1))
+    if (is_number(root->inputs[0], 1) || (root->op == OP_IF && root->inputs[1] == root->inputs[2]))
         return if_alone(root, root->inputs[1]);
     return is_number(root->inputs[0], 0) ? if_alone(root, root->inputs[2]) : NULL;
+}
+
+/* if(not c, x, y) -> if(c, y, x): conditions that are one another's opposite become one. */
+struct value *choose_the_other(struct rewrite *rewrite, struct node *root)
+{
+    const struct node *opposite = defined_by(root->inputs[0], OP_LOGICAL_NOT);
+
+    if (!opposite)
+        return NULL;
+    rule_covers(rewrite, opposite);
+    return rule_build3(rewrite, OP_IF, NULL, opposite->inputs[0], root->inputs[2], root->inputs[1]);
 }

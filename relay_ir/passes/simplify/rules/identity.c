@@ -152,7 +152,9 @@ struct value *drop_broadcast(struct rewrite *rewrite, struct node *root)
 struct value *drop_resize(struct rewrite *rewrite, struct node *root)
 {
     static const char *const modes[] = { "half_pixel", "asymmetric", "align_corners",
-                                         "pytorch_half_pixel", "half_pixel_symmetric" };
+                                         "pytorch_half_pixel", "half_pixel_symmetric",
+                                         "tflite_half_pixel", "tflite_align_corners",
+                                         "tflite_asymmetric" };
     bool known = false;
 
     (void)rewrite;
@@ -199,4 +201,11 @@ struct value *compare_with_itself(struct rewrite *rewrite, struct node *root)
     memset(data, holds, type_bytes(y));
     return constant_new(rewrite->fn,
                         arena_printf(&rewrite->ctx->scratch, "%s.known", rewrite->name), y, data);
+}
+
+/* The lesser of x and x, both of x and x. Compilers warn of such C. */
+struct value *drop_own_twin(struct rewrite *rewrite, struct node *root)
+{
+    (void)rewrite;
+    return root->inputs[0] == root->inputs[1] ? root->inputs[0] : NULL;
 }

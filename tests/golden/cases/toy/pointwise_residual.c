@@ -17,6 +17,10 @@
  */
 #include "pointwise_residual.h"
 
+#if POINTWISE_RESIDUAL_CODE_ID != 0x50278aceu
+#error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
+#endif
+
 #include <stdint.h>
 
 #include "pointwise_residual_toy.h"
@@ -45,23 +49,26 @@ static NOINLINE void region_relu1(const float *restrict x, float *restrict y)
 
 /* --- entry ------------------------------------------------------------------------------------ */
 
-int pointwise_residual_step(int region, const float x[4 * 3 * 3], float y[4 * 3 * 3],
-                            void *arena)
+int pointwise_residual_step(int region, const float x[4 * 3 * 3], float y[4 * 3 * 3], void *arena)
 {
-    if (!x || !y || !arena)
+    if (!x || !y || !arena) {
         return POINTWISE_RESIDUAL_NULL_POINTER;
-    if ((uintptr_t)arena % POINTWISE_RESIDUAL_ARENA_ALIGN != 0)
+    }
+    if ((uintptr_t)arena % POINTWISE_RESIDUAL_ARENA_ALIGN != 0) {
         return POINTWISE_RESIDUAL_MISALIGNED_ARENA;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0)
+    }
+    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
         return POINTWISE_RESIDUAL_MISALIGNED_ARRAY;
+    }
 
     unsigned char *const base = arena;
     float *const add1_y = (void *)(base + 160); /* f32 [1,4,3,3] */
 
     switch (region) {
     case 0:
-        if (pointwise_residual_toy_conv1(x, add1_y, base + 0) != 0)
+        if (pointwise_residual_toy_conv1(x, add1_y, base + 0) != 0) {
             return POINTWISE_RESIDUAL_REGION_FAILED + 0;
+        }
         return POINTWISE_RESIDUAL_OK;
     case 1:
         region_relu1(add1_y, y);
@@ -75,7 +82,9 @@ int pointwise_residual_run(const float x[4 * 3 * 3], float y[4 * 3 * 3], void *a
 {
     int code = POINTWISE_RESIDUAL_OK;
 
-    for (int region = 0; region < POINTWISE_RESIDUAL_REGIONS && code == POINTWISE_RESIDUAL_OK; region++)
+    for (int region = 0; region < POINTWISE_RESIDUAL_REGIONS && code == POINTWISE_RESIDUAL_OK;
+         region++) {
         code = pointwise_residual_step(region, x, y, arena);
+    }
     return code;
 }

@@ -8,6 +8,14 @@
 extern "C" {
 #endif
 
+#define POINTWISE_RESIDUAL_MODEL_SHA256 \
+    "2f909d85679c6e90557cbc0266b3bfcd43f53f465bd2742761d168bd07969dcb"
+#define POINTWISE_RESIDUAL_RELAYC_VERSION "0.2.0"
+/* Checksums of the code and of its constants: the other files compare them, so that files
+ * of two compilations never mix. */
+#define POINTWISE_RESIDUAL_CODE_ID 0x50278aceu
+#define POINTWISE_RESIDUAL_DATA_ID 0x76593dcdu
+
 /* What the functions return. Last: POINTWISE_RESIDUAL_REGION_FAILED + the index of the region
  * whose function did not return 0 (pointwise_residual.c lists the regions). */
 enum {
@@ -19,14 +27,34 @@ enum {
     POINTWISE_RESIDUAL_MISALIGNED_ARRAY = 7
 };
 
-/* Bytes of the arena and their alignment; numbers of elements. */
+/* Bytes: the arena and its alignment, constants,
+ * what is kept from one run to the next, besides what backends keep. */
 enum {
     POINTWISE_RESIDUAL_ARENA_BYTES = 304,
     POINTWISE_RESIDUAL_ARENA_ALIGN = 16,
-    POINTWISE_RESIDUAL_REGIONS = 2,
-    POINTWISE_RESIDUAL_X_LEN = 36,
-    POINTWISE_RESIDUAL_Y_LEN = 36
+    POINTWISE_RESIDUAL_WEIGHT_BYTES = 80,
+    POINTWISE_RESIDUAL_STATE_BYTES = 0,
+    POINTWISE_RESIDUAL_REGIONS = 2
 };
+
+/* Inputs and outputs, dims as in the model. DIMS and STRIDES initialise arrays [RANK]; strides
+ * are elements: the last dim is contiguous. */
+
+/* Input "x": f32 [1,4,3,3] */
+#define POINTWISE_RESIDUAL_X_TYPE float
+#define POINTWISE_RESIDUAL_X_RANK 4
+#define POINTWISE_RESIDUAL_X_DIMS { 1, 4, 3, 3 }
+#define POINTWISE_RESIDUAL_X_STRIDES { 36, 9, 3, 1 }
+#define POINTWISE_RESIDUAL_X_LEN 36
+#define POINTWISE_RESIDUAL_X_BYTES 144
+
+/* Output "y": f32 [1,4,3,3] */
+#define POINTWISE_RESIDUAL_Y_TYPE float
+#define POINTWISE_RESIDUAL_Y_RANK 4
+#define POINTWISE_RESIDUAL_Y_DIMS { 1, 4, 3, 3 }
+#define POINTWISE_RESIDUAL_Y_STRIDES { 36, 9, 3, 1 }
+#define POINTWISE_RESIDUAL_Y_LEN 36
+#define POINTWISE_RESIDUAL_Y_BYTES 144
 
 /* Runs the whole network.
  *
@@ -36,9 +64,12 @@ enum {
  * Outputs, written (also in between) and read:
  *    y  f32 [1,4,3,3]  "y"
  *
- * A pointer that is NULL or not aligned (the arena to POINTWISE_RESIDUAL_ARENA_ALIGN, an array to its type)
- * is refused with a code, and nothing is written. Arrays must overlap neither each other nor
- * the arena: nobody checks that.
+ * Wrong pointers; with a code nothing is written:
+ *    NULL        POINTWISE_RESIDUAL_NULL_POINTER
+ *    misaligned  POINTWISE_RESIDUAL_MISALIGNED_ARENA: an arena, to POINTWISE_RESIDUAL_ARENA_ALIGN;
+ *                POINTWISE_RESIDUAL_MISALIGNED_ARRAY: an array, to its type
+ *    overlap     not checked: the results are undefined if an output or the arena
+ *                overlaps any other array; inputs may overlap
  *
  * The arena needs no initial contents and holds nothing afterwards;
  * several networks may share one, one after the other. Regions of other

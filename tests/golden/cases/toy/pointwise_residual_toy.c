@@ -8,6 +8,15 @@
  * The target's files: crc32 fd4191ba
  */
 #include "pointwise_residual_toy.h"
+#include "pointwise_residual.h"
+
+#if POINTWISE_RESIDUAL_CODE_ID != 0x50278aceu
+#error "pointwise_residual.h and pointwise_residual_toy.c are of two compilations: take all files of one"
+#endif
+
+#if POINTWISE_RESIDUAL_DATA_ID != 0x76593dcdu
+#error "pointwise_residual.h and pointwise_residual_toy.c are of two compilations: take all files of one"
+#endif
 
 #include <stdint.h>
 

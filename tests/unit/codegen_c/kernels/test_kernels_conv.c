@@ -1,4 +1,4 @@
-/* Convolutions as generated C: the kernels of codegen_c/kernels/conv/conv.c. */
+/* Convolutions as generated C: the kernels of codegen_c/kernels/conv/. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>

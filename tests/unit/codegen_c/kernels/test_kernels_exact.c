@@ -116,6 +116,8 @@ static const struct kernel_case pools[] = {
       "f8e4m3[1,2,3,5] " ALL_CODES },
     { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], strides=[1,1]",
       "f8e4m3fnuz[1,2,3,5] " ALL_CODES },
+    { "max_pool_codes", "nn.max_pool2d", "pool_size=[2,3], padding=[1,1,0,1], strides=[1,1]",
+      "u8e3m5[1,2,3,7] " ALL_CODES },
     { "max_pool_codes", "nn.max_pool1d", "pool_size=[2], strides=[1], padding=[1,1]",
       "f8e5m2[1,2,15] 127 1 255 0 128 200 3 64 190 124 252 7 133 77 99" },
     { "max_pool_codes", "nn.max_pool3d", "pool_size=[2,1,2], dilation=[1,1,2]",

@@ -55,8 +55,8 @@ END_TEST
 
 /* --- bits ------------------------------------------------------------------------------------- */
 
-static const char *const formats[] = { "f8e4m3",     "f8e5m2", "f8e4m3fnuz",
-                                       "f8e5m2fnuz", "f8e3m4", "hfp8_143" };
+static const char *const formats[] = { "f8e4m3",   "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e3m4",
+                                       "hfp8_143", "f8e2m5", "u8e2m6",     "u8e3m5",     "u8e4m4" };
 
 static const char *const types[] = { "f32", "f16", "bf16" };
 

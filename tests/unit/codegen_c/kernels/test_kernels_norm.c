@@ -1,4 +1,4 @@
-/* Softmax and normalisations as generated C: the kernels of codegen_c/kernels/norm/norm.c. */
+/* Softmax and normalisations as generated C: the kernels of codegen_c/kernels/norm/. */
 #include <check.h>
 #include <stdlib.h>
 

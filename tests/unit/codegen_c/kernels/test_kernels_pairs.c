@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codegen_c/machine/machine.h"
+#include "tests/support/builds.h"
 #include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/run_generated.h"
@@ -83,12 +84,20 @@ static const struct machine *znver4(struct ctx *ctx)
     return machine_find(ctx, "znver4");
 }
 
+/* What takes compilers longest is taken by halves; each half sees the builds of two turns. */
+static bool is_turn_of(int half)
+{
+    return builds_all() || (builds_turn() / 2 + (unsigned)half) % 2 == 0;
+}
+
 START_TEST(rows_agree_with_the_reference)
 {
+    const int n = sizeof rows / sizeof *rows, middle = n / 2;
     struct ctx *ctx = ctx_new("rows");
 
-    kernel_cases_check_as(rows, (int)(sizeof rows / sizeof *rows), tolerance, WINOGRAD_AUTO,
-                          znver4(ctx));
+    if (is_turn_of(_i))
+        kernel_cases_check_as(_i ? rows + middle : rows, _i ? n - middle : middle, tolerance,
+                              WINOGRAD_AUTO, znver4(ctx));
     ctx_free(ctx);
 }
 END_TEST
@@ -326,7 +335,8 @@ START_TEST(sums_go_from_registers_to_y)
         text = generated_text(ctx, &row, ".c");
         ck_assert_msg(strstr(text, name ? name : "_pairs(tap"), "no %s", name ? name : "pairs");
         ck_assert(name || !strstr(text, "_stores"));
-        generated_check(&row);
+        if (is_turn_of(groups + _i))
+            generated_check(&row);
     }
     ctx_free(ctx);
 }
@@ -365,7 +375,7 @@ int main(void)
     generated_vector_builds();
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
-    tcase_add_test(tests, rows_agree_with_the_reference);
+    tcase_add_loop_test(tests, rows_agree_with_the_reference, 0, 2);
     tcase_add_test(tests, winograd_off_and_other_machines_go_without);
     tcase_add_loop_test(tests, tiles_agree_with_the_reference, 0, 3);
     tcase_add_test(tests, tiles_are_paired_where_it_pays);

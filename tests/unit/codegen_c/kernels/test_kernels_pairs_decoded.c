@@ -95,8 +95,8 @@ END_TEST
 
 /* --- all codes -------------------------------------------------------------------------------- */
 
-static const char *const formats[] = { "f8e4m3", "f8e5m2",   "f8e4m3fnuz", "f8e5m2fnuz",
-                                       "f8e3m4", "hfp8_143", "f6e3m2",     "f4e2m1" };
+static const char *const formats[] = { "f8e4m3",   "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e3m4",
+                                       "hfp8_143", "f6e3m2", "f4e2m1",     "f8e2m5",     "u8e2m6" };
 
 enum { IN_C = 32, OUT_C = 40 };
 

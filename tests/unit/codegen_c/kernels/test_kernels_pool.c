@@ -1,4 +1,4 @@
-/* Pools as generated C: the kernels of codegen_c/kernels/pool/pool.c. */
+/* Pools as generated C: the kernels of codegen_c/kernels/pool/. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>

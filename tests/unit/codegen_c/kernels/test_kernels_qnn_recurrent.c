@@ -153,6 +153,23 @@ static const struct kernel_case exact_layers[] = {
                     "7" F8_CODES("1,2,5") P("1", "15") },
 };
 
+#define OF_TABLES(batch, in, hidden, rows)                                                         \
+    "; const i8[" rows "," in "]; const i8[" rows "," hidden "]; const i32[" rows                  \
+    "] 900 -1500 40 7000; const i32[" rows "] -300 20 999; const f32[8] 0.9 1.1 0.7 1.6 0.3 "      \
+    "0.45 0.2 0.31; i8[" batch "," hidden "]; i16[" batch "," hidden "]"
+
+static const struct kernel_case lstms_of_tables[] = {
+    { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.0078125, h_zero=3, c_power=-12",
+      "i8[2,3,4]" OF_TABLES("2", "4", "5", "20") },
+    { "qnn_lstm_tables", "qnn.lstm_tables",
+      "time_major=true, h_scale=0.0075, h_zero=-9, c_power=-15",
+      "i8[3,2,4]" OF_TABLES("2", "4", "5", "20") },
+    { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.0078125, c_power=-11, c_most=1500",
+      "i8[1,2,7]" OF_TABLES("1", "7", "3", "12") },
+    { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.004, c_power=-9",
+      "i8[1,1,1]" OF_TABLES("1", "1", "1", "4") },
+};
+
 START_TEST(exact_layers_agree)
 {
     KERNEL_CASES_CHECK(exact_layers, 0);
@@ -177,6 +194,12 @@ START_TEST(lstms_agree_exactly)
 }
 END_TEST
 
+START_TEST(lstms_of_tables_agree)
+{
+    KERNEL_CASES_CHECK(lstms_of_tables, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("kernels: recurrent layers of quantised numbers");
@@ -189,6 +212,7 @@ int main(void)
     tcase_add_test(tests, grus_agree_exactly);
     tcase_add_test(tests, lstms_agree_exactly);
     tcase_add_test(tests, exact_layers_agree);
+    tcase_add_test(tests, lstms_of_tables_agree);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -54,6 +54,9 @@ static const struct kernel_case sums[] = {
     { "reduce", "qnn.mean", "axis=[1]", "u8[2,3,4]" TO_16 },
     { "reduce", "qnn.mean", "axis=[0,2]", "u8[2,3,4]" SAME_AT_0 },
     { "reduce", "qnn.mean", "axis=[1], keepdims=true", "i8[2,1,4]" SAME },
+    { "reduce", "qnn.mean_double", "axis=[2,3], keepdims=true", "i8[2,3,4,5]" SAME },
+    { "reduce", "qnn.mean_double", "axis=[2,3]", "i8[2,3,7,7]" OTHER },
+    { "reduce", "qnn.mean_double", "axis=[1]", "u8[2,3,4]" TO_16 },
     { "reduce", "qnn.sum", "axis=[2,3]", "i8[2,3,4,5]" OTHER },
     { "reduce", "qnn.sum", "axis=[0]", "u8[7]" TO_16 },
     { "reduce", "qnn.sum", "axis=[1]", "i8[2,3]" SAME },
@@ -78,6 +81,21 @@ static const struct kernel_case softmaxes[] = {
     { "qnn_softmax", "qnn.softmax", "axis=1",
       "u16[2,7,3]; const f32[] 0.0001; const u16[] 0; const f32[] 0.0000152587890625; const u16[] "
       "0" },
+};
+
+#define OF_POWERS                                                                                  \
+    "; const i32[256] 2147483647 1500000000 1300000001 900000000 400000123 99999 31 0; "           \
+    "const f32[] 0.00390625; const i8[] -128"
+
+static const struct kernel_case softmaxes_of_powers[] = {
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[3,10]" OF_POWERS },
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[2,3,4]" OF_POWERS },
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=0", "i8[1] 5" OF_POWERS },
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[1,511] 3" OF_POWERS },
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[1,4095] 3" OF_POWERS },
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=0", "i8[2] -128 127" OF_POWERS },
+    { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1",
+      "u8[3,7]; const i32[256] 2147483647 1073741824; const f32[] 0.00390625; const u8[] 0" },
 };
 
 #define TO_20TH "; const f32[] 0.1; const i8[] 3; const f32[] 0.05; const i8[] 127"
@@ -186,6 +204,12 @@ START_TEST(softmax_agrees_exactly)
 }
 END_TEST
 
+START_TEST(softmax_of_powers_agrees_exactly)
+{
+    KERNEL_CASES_CHECK(softmaxes_of_powers, 0);
+}
+END_TEST
+
 START_TEST(log_softmax_agrees_exactly)
 {
     KERNEL_CASES_CHECK(log_softmaxes, 0);
@@ -215,6 +239,7 @@ int main(void)
     tcase_add_test(tests, averages_agree_exactly);
     tcase_add_test(tests, sums_agree_exactly);
     tcase_add_test(tests, softmax_agrees_exactly);
+    tcase_add_test(tests, softmax_of_powers_agrees_exactly);
     tcase_add_test(tests, log_softmax_agrees_exactly);
     tcase_add_test(tests, resize_agrees_exactly);
     tcase_add_test(tests, elements_agree_exactly);

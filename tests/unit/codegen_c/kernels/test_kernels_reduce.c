@@ -1,4 +1,4 @@
-/* Reductions as generated C: the kernels of codegen_c/kernels/norm/reduce.c. */
+/* Reductions as generated C: the kernels of codegen_c/kernels/norm/ that reduce. */
 #include <check.h>
 #include <stdlib.h>
 

@@ -49,6 +49,7 @@ static const struct kernel_case moves[] = {
     { "pad_repeat", "nn.pad", "pad_before=[2,0,0], pad_after=[2,0,0], mode=\"edge\"", "f32[1,3,4]" },
     { "pad_repeat", "nn.pad", "pad_before=[3], pad_after=[-2], mode=\"edge\"", "f32[4]" },
     { "reverse_sequence", "reverse_sequence", "batch_axis=1, time_axis=0", "f32[3,2,2]; const i64[2] 3 1" },
+    { "branch", "if", "", "bool[1]; f32[3,4]; f32[3,4]" },
     { "trilu", "trilu", "upper=true, k=1", "f32[3,4]" },
 };
 

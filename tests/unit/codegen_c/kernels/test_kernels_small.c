@@ -90,6 +90,9 @@ static const struct kernel_case computed[] = {
     { "matmul_tiles", "nn.matmul", "transpose_a=true, transpose_b=true, out_dtype=f32",
       "f8e3m4[2,7,5]; f8e4m3[2,9,7]" },
     { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f32[3,7]; f8e4m3[7,9]" },
+    { "matmul_tiles", "nn.matmul", "out_dtype=f32", "u8e2m6[3,7]; u8e3m5[7,9]" },
+    { "conv_depthwise", "nn.conv2d", "groups=2, padding=[1,1,1,1], out_dtype=f32",
+      "u8e4m4[1,2,5,6]; f8e2m5[2,1,3,3]" },
     { "matmul_tiles", "nn.matmul", "out_dtype=f32", "f32[3,7]; i8[7,9]" },
     { "matmul_tiles", "nn.dense", "out_dtype=f32", "f8e4m3[5,7]; f8e4m3[9,7]" },
     { "matmul_tiles", "nn.matmul", "out_dtype=f32", "const f8e4m3[5,7]; f8e4m3[7,9]" },
@@ -103,11 +106,11 @@ static const struct kernel_case computed[] = {
       "f8e4m3[1,2,1,1]; f8e5m2[2,3,2,2]" },
 };
 
-static const enum dtype formats[] = { DTYPE_F16,        DTYPE_BF16,       DTYPE_I8,
-                                      DTYPE_I4,         DTYPE_F8E4M3,     DTYPE_F8E5M2,
-                                      DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2FNUZ, DTYPE_F8E3M4,
-                                      DTYPE_F6E3M2,     DTYPE_F6E2M3,     DTYPE_F4E2M1,
-                                      DTYPE_HFP8_143 };
+static const enum dtype formats[] = {
+    DTYPE_F16,        DTYPE_BF16,       DTYPE_I8,     DTYPE_I4,     DTYPE_F8E4M3, DTYPE_F8E5M2,
+    DTYPE_F8E4M3FNUZ, DTYPE_F8E5M2FNUZ, DTYPE_F8E3M4, DTYPE_F6E3M2, DTYPE_F6E2M3, DTYPE_F4E2M1,
+    DTYPE_HFP8_143,   DTYPE_F8E2M5,     DTYPE_U8E2M6, DTYPE_U8E3M5, DTYPE_U8E4M4
+};
 
 #define N_ROWS(rows) ((int)(sizeof(rows) / sizeof *(rows)))
 

@@ -55,6 +55,8 @@ static const struct op_case cases[] = {
       NULL },
     { "qnn.softmax", "{axis=0}", "i16[2] 7; f32[] 1; i16[] 0; f32[] 0.00390625; i8[] -128",
       "i8[2] 0 0", NULL },
+    { "qnn.softmax_powers", "{axis=1}",
+      "i8[1,2] 7 7; i32[256] 2147483647 0; f32[] 0.00390625; i8[] -128", "i8[1,2] 0 0", NULL },
     { "qnn.softmax", "{axis=0}",
       "i16[2] -32768 32767; f32[] 0.0001; i16[] 0; f32[] 0.0000152587890625; u16[] 0",
       "u16[2] 93 65443", NULL },
@@ -62,6 +64,19 @@ static const struct op_case cases[] = {
       "expected i8, u8, i16 or u16" },
     { "qnn.softmax", "{axis=1}", "i8[2] 7; f32[] 1; i8[] 0; f32[] 1; i8[] 0", "",
       "axis 1 is out of range" },
+
+    /* y as TensorFlow Lite Micro computes it */
+    { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=-11, c_most=0}",
+      "i8[1,2,1] 20 -90; i8[4,1] 50 -70 90 30; i8[4,1] -20 40 60 -80; i32[4] 250 -410 570 140; "
+      "i32[4] 80 -160 -240 320; f32[8] 4.096 4.096 4.096 4.096 0.32 0.32 0.32 0.32; i8[1,1] 4; "
+      "i16[1,1] 0",
+      "i8[1,2,1] 60 8; i16[1,1] 1534", NULL },
+    { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=-11, c_most=0}",
+      "i8[1,2,1] 20; i8[4,1] 50; i8[4,2] 20; i32[4] 1; i32[4] 1; f32[8] 1; i8[1,2] 4; i16[1,2] 0",
+      ";", "do not fit together" },
+    { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=1, c_most=0}",
+      "i8[1,2,1] 20; i8[4,1] 50; i8[4,1] 20; i32[4] 1; i32[4] 1; f32[8] 1; i8[1,1] 4; i16[1,1] 0",
+      ";", "out of range" },
 
     /* -ln 2 in tenths; next to 0 and 25.5 below it; of four -ln 4 */
     { "qnn.log_softmax", "{axis=0}", "i8[2] 7 7; f32[] 1; i8[] 0; f32[] 0.1; i8[] 127",

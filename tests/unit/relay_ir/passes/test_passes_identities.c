@@ -321,6 +321,19 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* of floats too: NaN is the lesser of NaN and NaN */
+    { "drop_own_twin",
+      "fn main(%x: (1,4) f32, %b: (1,4) bool) -> (%z, %c) {\n"
+      "  %y = minimum(%x, %x) : (1,4) f32\n"
+      "  %z = nn.relu(%y) : (1,4) f32\n"
+      "  %a = logical_and(%b, %b) : (1,4) bool\n"
+      "  %c = logical_not(%a) : (1,4) bool\n"
+      "}\n",
+      "fn main(%x: (1,4) f32, %b: (1,4) bool) -> (%z, %c) {\n"
+      "  %z = nn.relu(%x) : (1,4) f32\n"
+      "  %c = logical_not(%b) : (1,4) bool\n"
+      "}\n" },
+
     /* windows of one element */
     { "drop_pool",
       "fn main(%x: (1,1,4,2) f32) -> (%z) {\n"

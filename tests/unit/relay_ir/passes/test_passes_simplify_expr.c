@@ -130,6 +130,26 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
 
+    /* under the opposite condition */
+    { "choose_the_other",
+      "fn main(%c: () bool, %x: (2) f32, %y: (2) f32) -> (%s) {\n"
+      "  %n = logical_not(%c) : () bool from Not #0\n"
+      "  %a = negative(%x) : (2) f32 from Neg #1\n"
+      "  %s = if(%n, %a, %y) : (2) f32 from If #2\n"
+      "}\n",
+      "fn main(%c: () bool, %x: (2) f32, %y: (2) f32) -> (%s) {\n"
+      "  %a = negative(%x) : (2) f32 from Neg #1\n"
+      "  %s = if(%c, %y, %a) : (2) f32 from Not #0 + If #2\n"
+      "}\n" },
+
+    /* the condition itself */
+    { "choose_the_other",
+      "fn main(%c: () bool, %x: (2) f32, %y: (2) f32) -> (%s) {\n"
+      "  %a = negative(%x) : (2) f32\n"
+      "  %s = if(%c, %a, %y) : (2) f32\n"
+      "}\n",
+      NULL },
+
     /* the other operand has the shape */
     { "drop_broadcast_operand",
       "fn main(%x: (1,3) f32, %y: (2,3) f32) -> (%s) {\n"

@@ -22,6 +22,16 @@ static const struct pass_case rows[] = {
       "  %c = equal(%f, %f) : (2) bool\n"
       "}\n" },
 
+    /* the lesser of a value and itself */
+    { "drop_own_twin",
+      "fn main(%x: (2,3) i8, %z: (2,3) i8) -> (%y) {\n"
+      "  %m = minimum(%x, %x) : (2,3) i8\n"
+      "  %y = maximum(%m, %z) : (2,3) i8\n"
+      "}\n",
+      "fn main(%x: (2,3) i8, %z: (2,3) i8) -> (%y) {\n"
+      "  %y = maximum(%x, %z) : (2,3) i8\n"
+      "}\n" },
+
     /* activation and residual of a convolution over time */
     { "view_behind_elementwise",
       "fn main(%x: (1,1,5,2) f32, %r: (1,5,4) f32) -> (%y) {\n"

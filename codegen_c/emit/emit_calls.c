@@ -1,0 +1,115 @@
+/* emit_calls.c - the calls of the regions, and the conditions around them. */
+#include "codegen_c/emit/emit_calls.h"
+
+#include <string.h>
+
+#include "codegen_c/core/comments.h"
+#include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/emit/guard.h"
+
+/* "base + 4096" */
+static const char *scratch_text(struct codegen *codegen, int region)
+{
+    const struct plan *plan = &codegen->plan;
+    int i = plan->n_blocks - 1;
+
+    while (plan->blocks[i].value || plan->blocks[i].first != region)
+        i--;
+    return arena_printf(&codegen->arena, "%s + %zu", pool_base(codegen, plan->blocks[i].pool),
+                        plan->blocks[i].offset);
+}
+
+void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent)
+{
+    const struct node *call = region->call;
+    struct arena *arena = &codegen->arena;
+    const struct emitted *emitted = &codegen->emitted[region->index];
+    const char **items =
+        arena_array(arena, const char *, call->n_inputs + call->n_outputs + 2 + emitted->n_arrays);
+    const char *head =
+        arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
+    int n = 0;
+
+    add_guard_before(codegen, out, region->index, indent);
+    if (emitted->shape)
+        items[n++] = arena_printf(arena, "&%s", emitted->shape);
+    for (int i = 0; i < call->n_inputs; i++)
+        if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
+            !(region->place.absent && region->place.absent[i]))
+            items[n++] = entry_name(codegen, call->inputs[i]);
+    for (int i = 0; i < call->n_outputs; i++)
+        items[n++] = entry_name(codegen, call->outputs[i]);
+    if (region->config.scratch_bytes)
+        items[n++] = scratch_text(codegen, region->index);
+    for (int i = 0; i < emitted->n_arrays; i++)
+        items[n++] = emitted->arrays[i]->expression;
+    add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
+    if (region->external)
+        str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
+                   region->index);
+    add_guard_after(codegen, out, region->index, indent);
+}
+
+static bool same_guard(const struct guard *a, const struct guard *b)
+{
+    return a->condition == b->condition && a->when == b->when;
+}
+
+/* Brackets that stand open. */
+struct brackets {
+    struct guards guards;
+    bool *is_else; /* [guards.n] */
+};
+
+/* The brackets around the next region. What closes a condition and opens its opposite is an else.
+ */
+static void change_guards(struct codegen *codegen, struct str *out, struct brackets *open,
+                          const struct guards *to)
+{
+    struct guards *from = &open->guards;
+    int common = 0;
+    bool opposite;
+
+    while (common < from->n && common < to->n && same_guard(&from->at[common], &to->at[common]))
+        common++;
+    opposite = common < from->n && common < to->n && !open->is_else[common] &&
+               from->at[common].condition == to->at[common].condition;
+    while (from->n > common) {
+        from->n--;
+        str_printf(out, "%*s}%s", 4 + 4 * from->n, "",
+                   from->n == common && opposite ? " else {\n" : "\n");
+    }
+    for (; from->n < to->n; from->n++) {
+        const struct guard *guard = &to->at[from->n];
+
+        open->is_else[from->n] = opposite && from->n == common;
+        if (!open->is_else[from->n])
+            str_printf(out, "%*sif (%s*%s) {\n", 4 + 4 * from->n, "", guard->when ? "" : "!",
+                       entry_name(codegen, guard->condition));
+        from->at[from->n] = *guard;
+    }
+}
+
+int most_guards(const struct codegen *codegen)
+{
+    int most = 0;
+
+    for (int r = 0; r < codegen->n_regions; r++)
+        if (codegen->regions[r].guards.n > most)
+            most = codegen->regions[r].guards.n;
+    return most;
+}
+
+void add_calls(struct codegen *codegen, struct str *out)
+{
+    const struct guards none = { 0, NULL };
+    const int most = most_guards(codegen);
+    struct brackets open = { { 0, arena_array(&codegen->arena, struct guard, most) },
+                             arena_array(&codegen->arena, bool, most) };
+
+    for (int r = 0; r < codegen->n_regions; r++) {
+        change_guards(codegen, out, &open, &codegen->regions[r].guards);
+        add_call(codegen, out, &codegen->regions[r], 4 + 4 * open.guards.n);
+    }
+    change_guards(codegen, out, &open, &none);
+}

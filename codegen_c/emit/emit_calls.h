@@ -1,0 +1,16 @@
+/* emit_calls.h - the calls of the regions in NAME_run and NAME_step. */
+#ifndef CODEGEN_C_EMIT_EMIT_CALLS_H
+#define CODEGEN_C_EMIT_EMIT_CALLS_H
+
+#include "base/str.h"
+#include "codegen_c/core/state.h"
+
+void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent);
+
+/* All regions in their order, with the conditions under which they run. */
+void add_calls(struct codegen *codegen, struct str *out);
+
+/* The most conditions around one region; 0 = all regions run always. */
+int most_guards(const struct codegen *codegen);
+
+#endif

@@ -1,0 +1,200 @@
+/* fold.c - one function for regions of one kernel that differ in shape, too (--optimize balanced,
+ * size).
+ *
+ * needs    the printed functions of all regions
+ * gives    fewer of them; emitted[i].shape, arrays and same_as, and the names of the functions
+ * method   templates have the numbers of a shape in one enum at the top. Of functions whose C
+ *          differs in these only, those that differ become variables, read from a struct that the
+ *          function is given; what follows from them is computed there. Constant arrays become
+ *          arguments. What a C compiler must know stays a number: regions that differ there have
+ *          functions of their own. */
+#include "codegen_c/print/fold.h"
+
+#include <string.h>
+
+#include "codegen_c/core/state.h"
+#include "codegen_c/print/fold_text.h"
+#include "codegen_c/select/configure.h"
+
+static bool join(struct codegen *codegen, struct fold *fold, struct shape_text *text)
+{
+    struct shape_text *first = fold->texts[0];
+    bool *varies = arena_array(&codegen->arena, bool, first->n_members);
+
+    if (first->region->config.kernel != text->region->config.kernel)
+        return false;
+    if (first->n_members)
+        memcpy(varies, fold->varies, (size_t)first->n_members * sizeof *varies);
+    if (!shape_text_compare(first, text, varies) || !shape_text_can_vary(first, varies) ||
+        strcmp(fold_prose(&codegen->arena, first), fold_prose(&codegen->arena, text)) != 0)
+        return false;
+    fold->varies = varies;
+    fold->texts[fold->n++] = text;
+    return true;
+}
+
+static bool can_fold(const struct emitted *emitted)
+{
+    return emitted->text && emitted->function && !emitted->function->run &&
+           !emitted->function->before;
+}
+
+static struct fold *find_folds(struct codegen *codegen)
+{
+    struct fold *first = NULL, **end = &first, *fold;
+
+    for (int i = 0; i < codegen->n_regions; i++) {
+        struct shape_text *text =
+            can_fold(&codegen->emitted[i]) ? shape_text_of(codegen, &codegen->regions[i]) : NULL;
+
+        if (!text)
+            continue;
+        for (fold = first; fold && !join(codegen, fold, text);)
+            fold = fold->next;
+        if (fold)
+            continue;
+        fold = *end = arena_new(&codegen->arena, struct fold);
+        end = &fold->next;
+        fold->texts = arena_array(&codegen->arena, struct shape_text *, codegen->n_regions);
+        fold->texts[fold->n++] = text;
+        fold->varies = arena_array(&codegen->arena, bool, text->n_members);
+        fold->used = arena_array(&codegen->arena, bool, text->n_members);
+        shape_text_find_used(text, fold->used);
+    }
+    return first;
+}
+
+/* --- the table of shapes ---------------------------------------------------------------------- */
+
+static const char *row_of(struct arena *arena, const struct fold *fold,
+                          const struct shape_text *text)
+{
+    struct str out = { .arena = arena };
+
+    for (int m = 0; m < text->n_members; m++)
+        if (fold_is_field(fold, m))
+            str_printf(&out, "%s%s", out.n ? ", " : "", fold_value(arena, text, m));
+    return str_text(&out);
+}
+
+static const char *title_of(const struct region *region)
+{
+    static const char stem[] = "region_";
+
+    return region->own_name + (str_starts(region->own_name, stem) ? strlen(stem) : 0);
+}
+
+static bool has_fields(const struct fold *fold)
+{
+    bool any = false;
+
+    for (int m = 0; m < fold->texts[0]->n_members; m++)
+        any = any || fold_is_field(fold, m);
+    return any;
+}
+
+/* The struct, and a constant for each shape; names[i] of texts[i]. */
+static const char *add_table(struct codegen *codegen, const struct fold *fold, struct str *out,
+                             const char **names)
+{
+    struct arena *arena = &codegen->arena;
+    const struct shape_text *first = fold->texts[0];
+    const char *kernel = first->region->config.kernel->name;
+    const char *type = names_unique(&codegen->names, arena_printf(arena, "%s_shape", kernel));
+    struct map rows = { .arena = arena };
+
+    str_printf(out, "/* The numbers in which the regions of one function differ. */\nstruct %s {\n",
+               type);
+    for (int m = 0; m < first->n_members; m++)
+        if (fold_is_field(fold, m))
+            str_printf(out, "    int %s;\n", fold_field(arena, &first->members[m]));
+    str_add(out, "};\n\n");
+    for (int i = 0; i < fold->n; i++) {
+        const char *row = row_of(arena, fold, fold->texts[i]);
+
+        names[i] = map_get(&rows, row);
+        if (names[i])
+            continue;
+        names[i] = names_unique(&codegen->names,
+                                arena_printf(arena, "%s_shape", title_of(fold->texts[i]->region)));
+        map_set(&rows, row, (void *)names[i]);
+        str_printf(out, "static const struct %s %s = { %s };\n", type, names[i], row);
+    }
+    str_add(out, "\n");
+    return type;
+}
+
+/* --- the regions ------------------------------------------------------------------------------ */
+
+/* Region r calls the common function, as the one of `text`. */
+static void hand_over(struct codegen *codegen, struct fold *fold, const struct shape_text *text,
+                      int r, const char *name, const char *shape)
+{
+    struct emitted *emitted = &codegen->emitted[r];
+    const struct weight **arrays =
+        arena_array(&codegen->arena, const struct weight *, text->n_arrays);
+    const struct region *first = fold->texts[0]->region;
+
+    for (int i = 0; i < text->n_arrays; i++)
+        arrays[i] = fold_array(emitted, text, i);
+    emitted->arrays = arrays;
+    emitted->n_arrays = text->n_arrays;
+    emitted->takes_arrays = true;
+    emitted->shape = shape;
+    if (&codegen->regions[r] != first) {
+        emitted->text = NULL;
+        emitted->same_as = first;
+    }
+    codegen->regions[r].c_name = name;
+}
+
+static void print_fold(struct codegen *codegen, struct fold *fold)
+{
+    struct region *first = fold->texts[0]->region;
+    const char **shapes = arena_array(&codegen->arena, const char *, fold->n);
+    bool *done = arena_array(&codegen->arena, bool, codegen->n_regions);
+    struct str table = { .arena = &codegen->arena };
+    const char *type = has_fields(fold) ? add_table(codegen, fold, &table, shapes) : NULL;
+    const char *name = first->c_name;
+
+    if (fold->n > 1)
+        name = names_unique(&codegen->names,
+                            arena_printf(&codegen->arena, "shared_%s", first->config.kernel->name));
+    fold_name_arrays(codegen, fold);
+    codegen->emitted[first->index].text = arena_printf(&codegen->arena, "%s%s", str_text(&table),
+                                                       fold_function(codegen, fold, type, name));
+    for (int i = fold->n; i-- > 0;) {
+        const struct region *of = fold->texts[i]->region;
+
+        for (int r = 0; r < codegen->n_regions; r++)
+            if (&codegen->regions[r] == of || (codegen->emitted[r].same_as == of && !done[r])) {
+                hand_over(codegen, fold, fold->texts[i], r, name, shapes[i]);
+                done[r] = true;
+            }
+    }
+}
+
+/* What the driver says of the regions calls them as NAME.c does. */
+static void rename_results(struct codegen *codegen)
+{
+    struct codegen_result *result = codegen->result;
+    struct arena *arena = &codegen->ctx->perm;
+    struct codegen_region *regions =
+        arena_memdup(arena, result->regions, (size_t)result->n_regions * sizeof *result->regions);
+    const char *peak = result->peak.region;
+
+    for (int r = 0; r < result->n_regions; r++) {
+        if (peak && strcmp(peak, regions[r].c_name) == 0)
+            result->peak.region = arena_strdup(arena, codegen->regions[r].c_name);
+        regions[r].c_name = arena_strdup(arena, codegen->regions[r].c_name);
+    }
+    result->regions = regions;
+}
+
+void fold_shapes(struct codegen *codegen)
+{
+    for (struct fold *fold = find_folds(codegen); fold; fold = fold->next)
+        if (fold->n > 1 || codegen->emitted[fold->texts[0]->region->index].n_arrays)
+            print_fold(codegen, fold);
+    rename_results(codegen);
+}

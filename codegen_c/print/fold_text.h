@@ -1,0 +1,46 @@
+/* fold_text.h - the C of a function for several shapes. */
+#ifndef CODEGEN_C_PRINT_FOLD_TEXT_H
+#define CODEGEN_C_PRINT_FOLD_TEXT_H
+
+#include "codegen_c/print/shape_text.h"
+
+struct codegen;
+struct emitted;
+
+/* Functions that become one. */
+struct fold {
+    struct shape_text **texts; /* of the functions that it replaces */
+    int n;
+    bool *varies;       /* [texts[0]->n_members] … */
+    bool *used;         /* … of which only some are read */
+    const char **array; /* [texts[0]->n_arrays] the parameters' names */
+    struct fold *next;
+};
+
+/* Array i of the text, as a region that has this function reads it. */
+const struct weight *fold_array(const struct emitted *emitted, const struct shape_text *text,
+                                int i);
+
+/* Gives fold->array: what the arrays are to the regions ("weight", "bias"), where the names in
+ * the model end alike. */
+void fold_name_arrays(struct codegen *codegen, struct fold *fold);
+
+/* The comment in front of the function, behind what it says of the one region. */
+const char *fold_prose(struct arena *arena, const struct shape_text *text);
+
+/* Whether member m is a number of the shape that differs, and is read; others that vary follow
+ * from these. */
+bool fold_is_field(const struct fold *fold, int m);
+
+/* The text of member m. */
+const char *fold_value(struct arena *arena, const struct shape_text *text, int m);
+
+/* The field's name: the member's, in small letters. */
+const char *fold_field(struct arena *arena, const struct member *member);
+
+/* Its function, which is called `name`, with the struct `type` of its shapes (NULL = there is one
+ * shape). */
+const char *fold_function(struct codegen *codegen, const struct fold *fold, const char *type,
+                          const char *name);
+
+#endif

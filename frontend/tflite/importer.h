@@ -1,0 +1,28 @@
+/* importer.h - the importer's state, shared by import.c (operators) and interface.c (inputs and
+ * outputs). Not for converters. */
+#ifndef FRONTEND_TFLITE_IMPORTER_H
+#define FRONTEND_TFLITE_IMPORTER_H
+
+#include "frontend/tflite/convert.h"
+
+struct import {
+    struct ctx *ctx;
+    struct module *module;
+    struct tfl_model model;
+    struct tfl_keeping keeping;
+    bool is_over; /* a limit was reported: no further conversion */
+};
+
+/* The tensor with this number; NULL for -1 of an operator, *ok false after an error. */
+struct tfl_tensor *tfl_import_tensor(struct import *im, const struct origin *origin,
+                                     const char *what, size_t i, int64_t index, bool *ok);
+
+/* Whether relayc reads such a tensor; else an error, against the operator that does. */
+bool tfl_import_readable(struct import *im, const struct origin *origin,
+                         const struct tfl_tensor *tensor);
+
+/* Parameters and results of main. */
+void tfl_import_inputs(struct import *im);
+void tfl_import_outputs(struct import *im);
+
+#endif

@@ -1,0 +1,223 @@
+"""Networks whose branches are chosen at run time: the generated C against ONNX Runtime for every side, and how many
+regions ran, which must be fewer than there are.
+
+  control.py [CASE ...]     only cases whose name contains one of these
+"""
+
+import ctypes
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+RELAYC = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "relayc"
+FLOAT, BOOL, I64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
+rng = np.random.default_rng(4)
+
+# Counts what net_run calls: regions are functions that gcc is told not to inline.
+COUNTER = """
+int n_calls;
+static int depth;
+__attribute__((no_instrument_function)) void __cyg_profile_func_enter(void *f, void *at);
+__attribute__((no_instrument_function)) void __cyg_profile_func_exit(void *f, void *at);
+void __cyg_profile_func_enter(void *f, void *at) { (void)f; (void)at; n_calls += depth++ == 1; }
+void __cyg_profile_func_exit(void *f, void *at) { (void)f; (void)at; depth--; }
+"""
+
+
+def f32(*shape, scale=0.3):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+def graph(nodes, outputs, constants=(), inputs=()):
+    """outputs, inputs: (name, type, shape); constants: (name, array)."""
+    return helper.make_graph(nodes, "g", [helper.make_tensor_value_info(*i) for i in inputs],
+                             [helper.make_tensor_value_info(*o) for o in outputs],
+                             [numpy_helper.from_array(np.asarray(a), n) for n, a in constants])
+
+
+def choice(condition, outputs, yes, no):
+    return node("If", condition, outputs, then_branch=yes, else_branch=no)
+
+
+def conv(x, y, w, **more):
+    return node("Conv", f"{x} {w}", y, pads=[1, 1, 1, 1], **more)
+
+
+IMAGE = [1, 4, 8, 8]
+CASES = {}
+
+
+def case(function):
+    CASES[function.__name__] = function
+    return function
+
+
+# Each gives the nodes, inputs, outputs and constants of a network, and lists of values for each input.
+@case
+def nested():
+    """Convolutions on one side, on the other a branch by what is computed there."""
+    image = [("x", FLOAT, IMAGE)]
+    deep = choice("c", "e", graph([conv("p", "u", "w2")], [("u", FLOAT, IMAGE)], [("w2", f32(4, 4, 3, 3))]),
+                  graph([node("Sigmoid", "p", "v1"), conv("v1", "v", "w3")], [("v", FLOAT, IMAGE)],
+                        [("w3", f32(4, 4, 3, 3))]))
+    no = graph([node("ReduceMean", "p", "m", keepdims=0), node("Greater", "m zero", "c"), deep],
+               [("e", FLOAT, IMAGE)], [("zero", np.float32(0))])
+    yes = graph([conv("p", "t1", "w1"), node("Relu", "t1", "t")], [("t", FLOAT, IMAGE)], [("w1", f32(4, 4, 3, 3))])
+    nodes = [conv("x", "p", "w0"), choice("k", "q", yes, no), node("Softmax", "q", "y", axis=1)]
+    return nodes, image + [("k", BOOL, [])], [("y", FLOAT, IMAGE)], [("w0", f32(4, 4, 3, 3))], \
+        [[f32(*IMAGE) + d for d in (-0.5, 0.5)], [np.array(b) for b in (False, True)]]
+
+
+@case
+def two_results():
+    """Two results; one is a constant on one side, the other a value from outside."""
+    yes = graph([node("MatMul", "x w", "a"), node("Exp", "x", "b")], [("a", FLOAT, [2, 6]), ("b", FLOAT, [2, 6])],
+                [("w", f32(6, 6))])
+    no = graph([node("Identity", "x", "d")], [("d", FLOAT, [2, 6]), ("fixed", FLOAT, [2, 6])], [("fixed", f32(2, 6))])
+    nodes = [choice("k", "p q", yes, no), node("Sub", "p q", "y")]
+    return nodes, [("x", FLOAT, [2, 6]), ("k", BOOL, [1])], [("y", FLOAT, [2, 6]), ("q", FLOAT, [2, 6])], [], \
+        [[f32(2, 6)], [np.array([False]), np.array([True])]]
+
+
+@case
+def out_of_range():
+    """What would be out of range, and divided by zero, on the side not taken."""
+    yes = graph([node("Gather", "x n", "a", axis=0), node("Div", "hundred n", "h"), node("Cast", "h", "hf", to=FLOAT),
+                 node("Mul", "a hf", "t")], [("t", FLOAT, [5])], [("hundred", np.int64(100))])
+    no = graph([node("Neg", "z", "e")], [("e", FLOAT, [5])])
+    nodes = [node("Less", "n four", "small"), node("Greater", "n zero", "more"), node("And", "small more", "c"),
+             choice("c", "y", yes, no)]
+    return nodes, [("x", FLOAT, [4, 5]), ("z", FLOAT, [5]), ("n", I64, [])], [("y", FLOAT, [5])], \
+        [("four", np.int64(4)), ("zero", np.int64(0))], \
+        [[f32(4, 5)], [f32(5)], [np.int64(n) for n in (0, 1, 3, 4, 1000, -9)]]
+
+
+@case
+def rates():
+    """A layer for each rate, in turn: what one If gives another one reads."""
+    def layer(w, y):
+        return graph([node("MatMul", f"h {w}", f"{y}1"), node("Tanh", f"{y}1", y)], [(y, FLOAT, [3, 8])],
+                     [(w, f32(8, 8))])
+    nodes = [node("Equal", "rate r16", "wide"), node("Relu", "x", "h")]
+    for i in range(3):
+        yes, no = layer(f"w{i}", f"a{i}"), layer(f"v{i}", f"b{i}")
+        for side in (yes, no):
+            side.node[0].input[0] = f"h{i}" if i else "h"
+        nodes.append(choice("wide", f"h{i + 1}", yes, no))
+    nodes.append(node("ReduceSum", "h3", "y", keepdims=0))
+    return nodes, [("x", FLOAT, [3, 8]), ("rate", I64, [])], [("y", FLOAT, [])], [("r16", np.int64(16000))], \
+        [[f32(3, 8)], [np.int64(8000), np.int64(16000)]]
+
+
+def loop(first):
+    """Up to six rounds, which a limit given at run time ends; the first one too, where it says so."""
+    body = helper.make_graph(
+        [node("MatMul", "s w", "s1"), node("Tanh", "s1", "s2"), node("Add", "s2 x", "s3"),
+         node("ReduceSum", "s3", "size", keepdims=0), node("Less", "size most", "on"), node("Add", "n i", "n1")], "body",
+        [helper.make_tensor_value_info("i", I64, []), helper.make_tensor_value_info("cond", BOOL, []),
+         helper.make_tensor_value_info("s", FLOAT, [2, 4]), helper.make_tensor_value_info("n", I64, [])],
+        [helper.make_tensor_value_info("on", BOOL, []), helper.make_tensor_value_info("s3", FLOAT, [2, 4]),
+         helper.make_tensor_value_info("n1", I64, [])], [numpy_helper.from_array(f32(4, 4), "w")])
+    nodes = [node("Less", "most twenty", "begins"), node("Abs", "x", "s0"),
+             node("Loop", f"six {'begins' if first else 'yes'} s0 zero", "y n", body=body)]
+    return nodes, [("x", FLOAT, [2, 4]), ("most", FLOAT, [])], [("y", FLOAT, [2, 4]), ("n", I64, [])], \
+        [("six", np.int64(6)), ("twenty", np.float32(20)), ("zero", np.int64(0)), ("yes", np.array(True))], \
+        [[np.abs(f32(2, 4)) + np.float32(0.2)], [np.float32(v) for v in (-5, 1, 3, 4, 5, 6, 9, 50)]]
+
+
+@case
+def loop_that_begins():
+    return loop(False)
+
+
+@case
+def loop_that_may_not_begin():
+    return loop(True)
+
+
+OPTIONS = ["", "--optimize size", "--step", "--target x86-64-v3 --deterministic", "--precision f16w",
+           "--parallel 2"]
+
+
+def build(model, options, folder):
+    onnx.save(model, folder / "net.onnx")
+    done = subprocess.run([RELAYC, "compile", folder / "net.onnx", "-o", folder, *options.split()], capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise SystemExit(f"relayc: {done.stderr}")
+    (folder / "counter.c").write_text(COUNTER)
+    files = sorted(str(f) for f in folder.glob("net*.c"))
+    subprocess.run(["gcc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+                    "-finstrument-functions", "-Wl,-Bsymbolic", "-o", folder / "net.so", *files, folder / "counter.c",
+                    "-lm"], check=True)
+    return ctypes.CDLL(str(folder / "net.so")), json.loads((folder / "net.json").read_text())
+
+
+def run(library, facts, inputs, outputs):
+    size = int(facts["arena"]["bytes"])
+    arena = np.full(size + 64, 0xAA, np.uint8)
+    arena = arena[-arena.ctypes.data % 64:][:size]
+    results = [np.zeros(shape, helper.tensor_dtype_to_np_dtype(kind)) for _, kind, shape in outputs]
+    pointers = [ctypes.c_void_p(a.ctypes.data) for a in [*inputs.values(), *results, arena]]
+    ctypes.c_int.in_dll(library, "n_calls").value = 0
+    code = library.net_run(*pointers)
+    if code:
+        raise SystemExit(f"net_run returned {code}")
+    return results, ctypes.c_int.in_dll(library, "n_calls").value
+
+
+def test(name, options):
+    nodes, inputs, outputs, constants, values = CASES[name]()
+    model = helper.make_model(graph(nodes, outputs, constants, inputs), opset_imports=[helper.make_opsetid("", 17)],
+                              ir_version=8)
+    onnx.checker.check_model(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    tolerance = 2e-3 if "precision" in options else 2e-6
+    with tempfile.TemporaryDirectory() as folder:
+        library, facts = build(model, options, pathlib.Path(folder))
+        calls = set()
+        for given in itertools.product(*values):
+            feed = {info[0]: np.ascontiguousarray(v) for info, v in zip(inputs, given)}
+            feed = {k: v.reshape(s) for (k, v), (_, _, s) in zip(feed.items(), inputs)}
+            wanted = session.run(None, feed)
+            found, n = run(library, facts, feed, outputs)
+            calls.add(n)
+            for w, f in zip(wanted, found):
+                if np.max(np.abs(w - f), initial=0) > tolerance * max(1, np.max(np.abs(w), initial=0)):
+                    return f"{w} wanted, {f} found for {feed}"
+        regions = len(facts["regions"])
+        if not 0 < min(calls) < regions:  # of one side there may be nothing to leave out
+            return f"{min(calls)} of {regions} regions ran"
+    return None
+
+
+def main():
+    failed = n = 0
+    for name in CASES:
+        if sys.argv[1:] and not any(word in name for word in sys.argv[1:]):
+            continue
+        for options in OPTIONS:
+            n += 1
+            problem = test(name, options)
+            if problem:
+                print(f"{name} {options}: {problem}")
+                failed += 1
+    print(f"{n} networks with branches at run time, {failed} wrong")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,146 @@
+"""Runs the commands of README.md and docs/guide in a folder that has the files they name.
+
+A command is a line of a code block that begins with `relayc `, with its continuation lines. The networks kws.onnx,
+model.onnx ... are the digit classifier of examples/, images/ and val/ its test images as PNG. What a page's commands
+write stays for its later ones. A command that is not run is in NOT_RUN, with the reason; a row that no page has any
+more is a failure, as is a command that exits with another code than 0.
+"""
+import glob
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy
+
+ROOT = pathlib.Path.cwd()
+BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve()
+WORK = BUILD / "guide"
+NETWORKS = ["kws", "model", "mobilenet", "vad", "old", "new"]
+
+# The beginning of a command, and why it does not run here.
+NOT_RUN = {
+    "relayc compile model.onnx --target-dir shifter": "tests/unit/partition/test_plugin.c runs the page's plug-in",
+    "relayc targets --target-dir shifter": "likewise",
+    "relayc compile model.onnx --custom-op": "tests/e2e/custom.py compiles such networks",
+    "relayc compile net.onnx -o gen --custom-op": "likewise",
+    "relayc verify model.tflite --against tflm": "tests/e2e/against.py does, by a stand-in without the package",
+    "relayc verify wakeword.tflite --against tflm": "likewise",
+    "relayc compile silero_vad.onnx": "tests/e2e/run_state --full does",
+}
+
+
+def is_synopsis(command):
+    """MODEL.onnx [--option]: how a command is called, not a call."""
+    return bool(re.search(r"\bMODEL\b|\[--|\[-o| \.\.\.|\.\.\.'", command))
+
+
+def commands_of(page):
+    """(line, command) of each command of the page."""
+    found, fenced, inside, parts = [], False, False, []
+    for number, line in enumerate(pathlib.Path(page).read_text(encoding="utf-8").split("\n"), 1):
+        if line.startswith("```"):
+            fenced = not fenced
+            continue
+        if not fenced and not line.startswith("    "):
+            continue
+        text = line.strip()
+        if parts or text.startswith("relayc "):
+            if not parts:
+                first = number
+            parts.append(text.removesuffix("\\").strip())
+            if not text.endswith("\\"):
+                found.append((first, " ".join(parts)))
+                parts = []
+    return found
+
+
+def write_png(path, pixels):
+    """8-bit grey."""
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+    height, width = pixels.shape
+    rows = b"".join(b"\0" + bytes(row) for row in pixels.astype("uint8"))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) +
+                     chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def make_folder(folder):
+    """The files that commands name."""
+    digits = ROOT / "examples/digits"
+    images, labels = numpy.load(digits / "test_images.npy"), numpy.load(digits / "test_labels.npy")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in NETWORKS:
+        shutil.copy(digits / "digits.onnx", folder / f"{name}.onnx")
+    for name, first in (("images", 0), ("calib", 0), ("val", 40)):
+        (folder / name).mkdir()
+        for i in range(first, first + 40):
+            write_png(folder / name / f"{i:03}.png", images[i, 0] * 255)
+    (folder / "val/labels.txt").write_text("".join(f"{i:03}.png {labels[i]}\n" for i in range(40, 80)))
+    made = WORK / "made"
+    if not made.exists():
+        subprocess.run([sys.executable, "tests/tflite/networks.py", made], check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(sorted(made.glob("*/model.tflite"))[0], folder / "model.tflite")
+    for name in ("preprocess", "mobilenet", "p"):
+        (folder / f"{name}.json").write_text(json.dumps({"channels": "gray", "scale": 1 / 255}))
+    numpy.save(folder / "x.npy", images[:1])
+    for name in ("clips", "samples"):
+        (folder / name).mkdir()
+        numpy.save(folder / name / "all.npy", images[:20])
+    shutil.copytree(ROOT / "examples/targets/dsp", folder / "mynpu")
+    target = folder / "mynpu/target.json"
+    target.write_text(target.read_text().replace('"name": "dsp"', '"name": "mynpu"', 1))
+    (folder / "examples").symlink_to(ROOT / "examples")
+    for name in ("gen", "new", "main/gen", "branch/gen"):
+        run(f"relayc compile kws.onnx -o {name}", folder)
+    run("relayc run kws.onnx -i x.npy --output y.npy", folder)
+    run("relayc calibrate kws.onnx --data images/ --preprocess p.json -o c.json", folder)
+
+
+def run(command, folder):
+    """The exit code, and what the command said."""
+    path = os.pathsep.join([str(BUILD), os.environ["PATH"]])
+    done = subprocess.run(["sh", "-c", command], cwd=folder, env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def main():
+    pages = sys.argv[1:] or ["README.md", *sorted(glob.glob("docs/guide/*.md"))]
+    unused, failed, ran, synopses = set(NOT_RUN), 0, 0, 0
+    for page in pages:
+        commands = commands_of(page)
+        folder = WORK / pathlib.Path(page).stem
+        if commands:
+            make_folder(folder)
+        for line, command in commands:
+            row = next((row for row in NOT_RUN if command.startswith(row)), None)
+            if row:
+                unused.discard(row)
+                continue
+            if is_synopsis(command):
+                synopses += 1
+                continue
+            code, said = run(command, folder)
+            ran += 1
+            if code != 0:
+                failed += 1
+                print(f"{page}:{line}: exit {code}\n    {command}\n{said}")
+    if not sys.argv[1:]:
+        for row in sorted(unused):
+            failed += 1
+            print(f"tests/e2e/guide.py: no page has '{row}' any more")
+    print(f"{ran} commands of README.md and the guide run, {failed} fail; {len(NOT_RUN)} are tested elsewhere, "
+          f"{synopses} are synopses")
+    shutil.rmtree(WORK, ignore_errors=True)
+    return failed > 0
+
+
+sys.exit(main())

@@ -1,0 +1,91 @@
+/* Macros of generated C, written out: what the C preprocessor makes of the text must stay the same. */
+#include <check.h>
+#include <stdlib.h>
+
+#include "codegen_c/text/macros.h"
+
+static const struct {
+    const char *given, *wanted;
+} cases[] = {
+    /* lists of lists, with pasted names; undefined again, and defined as something else */
+    { "#define EACH(DO) DO(0) DO(1)\n#define ROW(DO, j) DO(j, 0) DO(j, 1)\nvoid f(void)\n{\n"
+      "#define BEGIN(j, v) int sum##j##v = w[v];\n#define BEGIN_ROW(j) ROW(BEGIN, j)\n    "
+      "EACH(BEGIN_ROW)\n"
+      "#undef BEGIN\n#define BEGIN(j, v) x(j + v);\n    EACH(BEGIN_ROW)\n}\n",
+      "\nvoid f(void)\n{\n    int sum00 = w[0]; int sum01 = w[1]; int sum10 = w[0]; int sum11 = "
+      "w[1];\n"
+      "    x(0 + 0); x(0 + 1); x(1 + 0); x(1 + 1);\n}\n" },
+    /* empty ones, and a name without a call */
+    { "#define WIDE\n#define ONCE(v)\nstatic WIDE void f(int ONCE)\n{\n    a(); ONCE(v)\n    "
+      "b();\n}\n",
+      "\nstatic void f(int ONCE)\n{\n    a();\n    b();\n}\n" },
+    /* commas within brackets; itself; a call as an argument of itself */
+    { "#define F(a) (F(a) + G)\n#define G H\n#define H G\nint x = F((1, 2)) + F(F(3));\n",
+      "\nint x = (F((1, 2)) + G) + (F((F(3) + G)) + G);\n" },
+    /* numbers are enums; what a condition defines or reads stays, with what it needs */
+    { "#define LANES 4\n#define N 2\n#define USED(x) x\n#if N == 2\n#define INNER(x) "
+      "USED(x)\n#endif\n"
+      "int a = LANES + N + INNER(1);\n",
+      "enum { LANES = 4 };\n#define N 2\n#define USED(x) x\n#if N == 2\n#define INNER(x) "
+      "USED(x)\n#endif\n"
+      "int a = LANES + N + INNER(1);\n" },
+    /* strings and #-operators stay as they are */
+    { "#define S(x) #x\n#define A 1 +\nchar *s = \"A\", *t = S(A);\n",
+      "#define S(x) #x\nchar *s = \"A\", *t = S(1 +);\n" },
+    /* comments of what goes, and heads of sections without anything else, go too */
+    { "/* --- from a.h --- */\n\n/* Nothing here. */\n#define WIDE\n\n/* --- from b.h --- */\n\n/* "
+      "b */\nint b;\n",
+      "\n\n/* --- from b.h --- */\n\n/* b */\nint b;\n" },
+};
+
+static const char *without_blank_lines(struct arena *arena, const char *text)
+{
+    char *copy = arena_strdup(arena, text), *to = copy;
+
+    for (const char *at = text; *at; at++)
+        if (*at != '\n' || (to > copy && to[-1] != '\n'))
+            *to++ = *at;
+    *to = '\0';
+    return copy;
+}
+
+START_TEST(written_out)
+{
+    struct arena arena = { NULL };
+    const char *text = cases[_i].given;
+
+    macros_write_out(&arena, &text, 1);
+    ck_assert_str_eq(without_blank_lines(&arena, text),
+                     without_blank_lines(&arena, cases[_i].wanted));
+    arena_release(&arena);
+}
+END_TEST
+
+/* A later part uses what an earlier one defines. */
+START_TEST(parts_of_a_file)
+{
+    struct arena arena = { NULL };
+    const char *texts[2] = { "#define TWICE(x) x x\n\n", "int a = TWICE(-) 1;\n" };
+
+    macros_write_out(&arena, texts, 2);
+    ck_assert_str_eq(without_blank_lines(&arena, texts[1]), "int a = - - 1;\n");
+    arena_release(&arena);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("macros");
+    TCase *tests = tcase_create("macros");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_set_timeout(tests, 0);
+    tcase_add_loop_test(tests, written_out, 0, (int)(sizeof cases / sizeof *cases));
+    tcase_add_test(tests, parts_of_a_file);
+    suite_add_tcase(suite, tests);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
