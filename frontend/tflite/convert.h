@@ -139,5 +139,8 @@ bool tfl_import_states(struct function *fn, const struct tfl_keeping *keeping);
 #define TFLITE(name, version, options, fields, converter, arg) tfl_converter converter;
 #include "frontend/tflite/convert.def"
 #undef TFLITE
+#define TFLITE_CUSTOM(name, converter) tfl_converter converter;
+#include "frontend/tflite/custom.def"
+#undef TFLITE_CUSTOM
 
 #endif

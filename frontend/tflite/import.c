@@ -1,6 +1,7 @@
 #include "frontend/tflite/import.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "frontend/tflite/importer.h"
@@ -16,13 +17,26 @@ static const struct row {
 #undef TFLITE
 };
 
+/* Custom operators, whose code and options are no union's. */
+static const struct custom_row {
+    const char *name;
+    struct row row;
+} custom_rows[] = {
+#define TFLITE_CUSTOM(name, converter) { name, { TFL_CUSTOM, 1, 0, 0, converter, 0 } },
+#include "frontend/tflite/custom.def"
+#undef TFLITE_CUSTOM
+};
+
 static const struct tflite_operator names[] = {
 #define TFLITE(name, version, options, fields, converter, arg) { #name, version },
 #include "frontend/tflite/convert.def"
 #undef TFLITE
 };
 
-enum { N_ROWS = sizeof rows / sizeof *rows };
+enum {
+    N_ROWS = sizeof rows / sizeof *rows,
+    N_CUSTOM_ROWS = sizeof custom_rows / sizeof *custom_rows
+};
 
 bool tflite_is_model(const uint8_t *bytes, size_t n)
 {
@@ -39,6 +53,9 @@ const struct tflite_operator *tflite_operators(int *n)
 
 static const struct row *find_row(const struct tfl_operator *op)
 {
+    for (int i = 0; op->custom && i < N_CUSTOM_ROWS; i++)
+        if (strcmp(op->custom, custom_rows[i].name) == 0)
+            return &custom_rows[i].row;
     for (const struct row *row = rows; row < rows + N_ROWS; row++)
         if (row->code == op->code)
             return row;

@@ -190,6 +190,7 @@ static bool read_operator(struct decoder *d, const struct fb_vector *tables, siz
     op->custom = op->code == TFL_CUSTOM ? text_of(d->ctx, &custom) : NULL;
     op->inputs = fb_vector(&table, OPERATOR_INPUTS, 4);
     op->outputs = fb_vector(&table, OPERATOR_OUTPUTS, 4);
+    op->custom_options = fb_vector(&table, OPERATOR_CUSTOM_OPTIONS, 1);
     op->options_type = fb_int(&table, OPERATOR_OPTIONS_TYPE, 1, 0) & 255;
     op->options = fb_table(&table, OPERATOR_OPTIONS);
     op->has_more_options = fb_int(&table, OPERATOR_OPTIONS_2, 1, 0) != 0;

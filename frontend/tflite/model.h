@@ -45,6 +45,7 @@ struct tfl_operator {
     int64_t code, version;
     const char *custom;               /* the name of a custom operator; NULL = builtin */
     struct fb_vector inputs, outputs; /* i32, -1 = absent */
+    struct fb_vector custom_options;  /* bytes, of a custom operator */
     int64_t options_type;             /* of the union BuiltinOptions; 0 = none */
     struct fb_table options;
     bool has_more_options; /* of a kind that relayc does not know */

@@ -50,7 +50,7 @@ class Network:
         return self.tensor(data.shape, "int32", data=data)
 
     def add(self, code, version, inputs, outputs, options=None, kind=0):
-        """options: (bytes, value) of each field, None = left out."""
+        """options: (bytes, value) of each field, None = left out. A custom operator's code is its name, its options bytes."""
         self.operators.append((code, version, inputs, outputs, options, kind))
 
     def result(self, *tensors):
@@ -125,10 +125,16 @@ class Network:
                 buffers.append(table(1, {0: ("o", vector(np.frombuffer(t["data"].tobytes(), np.uint8)))}))
         codes, operators = [], []
         for code, version, inputs, outputs, options, kind in self.operators:
-            codes.append(table(4, {0: (1, min(code, 127)), 2: (4, version), 3: (4, code)}))
+            custom = isinstance(code, str)
+            number = CUSTOM if custom else code
+            codes.append(table(4, {0: (1, min(number, 127)), **({1: ("s", code)} if custom else {}), 2: (4, version), 3: (4, number)}))
             fields = {0: (4, len(codes) - 1)}
-            built = table(len(options), {i: o for i, o in enumerate(options) if o is not None}) if options is not None else None
+            built = None
+            if options is not None and not custom:
+                built = table(len(options), {i: o for i, o in enumerate(options) if o is not None})
             fields[1], fields[2] = ("o", vector(np.array(inputs, np.int32))), ("o", vector(np.array(outputs, np.int32)))
+            if custom:
+                fields[5] = ("o", vector(np.frombuffer(options, np.uint8)))
             if built is not None:
                 fields[3], fields[4] = (1, kind), ("o", built)
             operators.append(table(9, fields))
@@ -357,7 +363,7 @@ def residual(seed):
     return net.result(shares)
 
 
-AVERAGE, MAX, ADD, SUB, MUL = 1, 17, 0, 41, 18
+AVERAGE, MAX, ADD, SUB, MUL, CUSTOM = 1, 17, 0, 41, 18, 32
 
 
 def networks():

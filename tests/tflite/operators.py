@@ -1,5 +1,6 @@
 """Networks of networks.py by family: several operators on the same input, each with a result of its own."""
 import numpy as np
+from flatbuffers import flexbuffers
 from networks import NONE, RELU, SAME, VALID, Network, out_extent, scales_of
 
 
@@ -198,6 +199,25 @@ def square_pool(seed):
     return net.result(net.real(12, [x], [1, *size, 3], [(1, SAME), (4, 2), (4, 2), (4, 3), (4, 2), (1, NONE)], 5))
 
 
+def detection(seed, n, classes, regular, threshold=-100.0, background=1, most=10, per_class=None, columns=4):
+    """The end of an SSD detector: boxes around anchors on a grid, many of which overlap."""
+    net = Family(seed)
+    offsets = net.input([1, n, columns], dtype="float32")
+    scores = net.input([1, n, classes + background], dtype="float32")
+    places = net.rng.uniform(0.1, 0.9, [n, 2])
+    anchors = np.concatenate([places, net.rng.uniform(0.1, 0.6, [n, 2])], 1).astype(np.float32)
+    options = {"max_detections": most, "max_classes_per_detection": 1, "nms_score_threshold": threshold,
+               "nms_iou_threshold": 0.5, "num_classes": classes, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
+    if regular:
+        options["use_regular_nms"] = True
+    if per_class:
+        options["detections_per_class"] = per_class
+    y = [net.tensor(shape, "float32") for shape in ([1, most, 4], [1, most], [1, most], [1])]
+    net.add("TFLite_Detection_PostProcess", 1, [offsets, scores, net.tensor([n, 4], "float32", data=anchors)], y,
+            bytes(flexbuffers.Dumps(options)))
+    return net.result(*y)
+
+
 def operators():
     """NAME -> Network."""
     return {
@@ -216,6 +236,11 @@ def operators():
         "square_pool": square_pool(122),
         "refused": refused(123),
         "ties": ties(124),
+        "detection": detection(125, 90, 5, False),
+        "detection_of_one_class": detection(126, 200, 1, False, background=0, columns=6),
+        "detection_regular": detection(127, 60, 4, True, 0.6),
+        "detection_regular_few": detection(128, 7, 3, True, 3.5, most=20),
+        "detection_per_class": detection(129, 80, 6, True, 0.3, per_class=3, most=12),
     }
 
 

@@ -181,15 +181,24 @@ START_TEST(all_that_is_not_supported_is_said_at_once)
     tflite_tensor(b, "z", TFLITE_I8, "1,2", NULL, 0.5f, 3);
     tflite_tensor(b, "s", TFLITE_STRING, "1,2", NULL, 0, 0);
     tflite_operator(b, TFL_HASHTABLE_LOOKUP, 1, "0", "1", 6, "i1");
-    tflite_custom(b, "TFLite_Detection_PostProcess", "1", "2");
+    tflite_custom(b, "SignalWindow", "1", "2");
     tflite_operator(b, TFL_ADD, 99, "0 0", "2", 11, "b0");
     tflite_operator(b, TFL_ADD, 2, "0 3", "2", 11, "b0");
     import("0", "2");
     assert_refused(DIAG_UNSUPPORTED_OP, "operator HASHTABLE_LOOKUP is not supported");
-    assert_refused(DIAG_UNSUPPORTED_OP,
-                   "custom operator TFLite_Detection_PostProcess is not supported");
+    assert_refused(DIAG_UNSUPPORTED_OP, "custom operator SignalWindow is not supported");
     assert_refused(DIAG_UNSUPPORTED_OP, "of version 99, versions 1 to");
     assert_refused(DIAG_UNSUPPORTED_TYPE, "tensor #3 \"s\" is of STRING");
+}
+END_TEST
+
+START_TEST(a_detection_without_options_is_refused)
+{
+    tflite_tensor(b, "x", TFLITE_F32, "1,2,4", NULL, 0, 0);
+    tflite_tensor(b, "y", TFLITE_F32, "1,2,4", NULL, 0, 0);
+    tflite_custom(b, "TFLite_Detection_PostProcess", "0 0 0", "1 1 1 1");
+    import("0", "1");
+    assert_refused(DIAG_UNSUPPORTED_FORM, "its options are no map of numbers");
 }
 END_TEST
 
@@ -372,6 +381,7 @@ int main(void)
     tcase_add_test(tests, unsigned_codes_are_taken_128_less);
     tcase_add_test(tests, a_zero_point_beyond_the_type_is_no_scale);
     tcase_add_test(tests, all_that_is_not_supported_is_said_at_once);
+    tcase_add_test(tests, a_detection_without_options_is_refused);
     tcase_add_loop_test(tests, each_refusal_says_what_it_found, 0,
                         (int)(sizeof refusals / sizeof *refusals));
     tcase_add_test(tests, a_model_cut_off_anywhere_is_survived);

@@ -120,6 +120,26 @@ static const struct kernel_case regions[] = {
         "f32[1,1,1,1] 4; const f32[2,4] 0 0 4 4 -3 -3 1 1; const i64[2] 0"),
 };
 
+#define NMS(attrs, inputs)                                                                         \
+    {                                                                                              \
+        "non_max_suppression", "vision.non_max_suppression", "iou_threshold=0.3, " attrs, inputs   \
+    }
+
+static const struct kernel_case boxes[] = {
+    NMS("max_output=9", "f32[2,40,4]; f32[2,3,40]"),
+    NMS("max_output=40, score_threshold=0.2", "f32[1,40,4]; const f32[1,2,40]"),
+    NMS("max_output=5, score_threshold=1, keeps_equal=true",
+        "f32[1,7,4]; f32[1,1,7] 1 0.5 2 1 2 1 1"),
+    NMS("max_output=12, center=true", "f32[1,30,4]; f32[1,2,30]"),
+    NMS("max_output=2", "f32[1,3,4]; f32[1,1,3] nan 1 nan"),
+};
+
+START_TEST(boxes_are_those_of_the_reference)
+{
+    KERNEL_CASES_CHECK(boxes, 0);
+}
+END_TEST
+
 START_TEST(codes_at_places_of_codes)
 {
     KERNEL_CASES_CHECK(codes, 0);
@@ -147,6 +167,7 @@ int main(void)
 
     suite_add_tcase(suite, tests);
     tcase_set_timeout(tests, 0);
+    tcase_add_test(tests, boxes_are_those_of_the_reference);
     tcase_add_test(tests, codes_at_places_of_codes);
     tcase_add_test(tests, places_are_read_as_the_reference_does);
     tcase_add_test(tests, regions_are_pooled_from_the_samples_of_the_reference);

@@ -113,6 +113,41 @@ static const struct op_case regions[] = {
       "f32[1,1,0,1]; f32[1,4] 0; i64[1] 0", "", "x of shape 1x1x0x1 is empty" },
 };
 
+#define NMS(most, more) "{max_output=" most ", iou_threshold=0.5" more "}"
+#define BOXES                                                                                      \
+    "f32[1,4,4] 0 0 1 1  0 0.1 1 1.1  0 2 1 3  1 3 0 2.1; " /* the last: corners in the other order */
+
+static const struct op_case boxes[] = {
+    { "vision.non_max_suppression", NMS("3", ""), BOXES "f32[1,1,4] 1 3 2 2",
+      "i32[1,1,3] 1 2 -1; i32[1,1] 2", NULL },
+    { "vision.non_max_suppression", NMS("1", ""), BOXES "f32[1,2,4] 1 3 2 2 9 0 0 9",
+      "i32[1,2,1] 1 0; i32[1,2] 1 1", NULL },
+    { "vision.non_max_suppression", NMS("4", ", score_threshold=2"), BOXES "f32[1,1,4] 1 3 2 nan",
+      "i32[1,1,4] 1 -1 -1 -1; i32[1,1] 1", NULL },
+    { "vision.non_max_suppression", NMS("4", ", score_threshold=2, keeps_equal=true"),
+      BOXES "f32[1,1,4] 1 3 2 nan", "i32[1,1,4] 1 2 -1 -1; i32[1,1] 2", NULL },
+    /* an empty box overlaps nothing; boxes by their middles, the last of negative size */
+    { "vision.non_max_suppression", NMS("3", ""), "f32[1,2,4] 0 0 1 1 0 0 0 1; f32[1,1,2] 1 2",
+      "i32[1,1,3] 1 0 -1; i32[1,1] 2", NULL },
+    { "vision.non_max_suppression", NMS("3", ", center=true"),
+      "f32[1,3,4] 1 1 2 2 1 1.2 2 2 1 1 -2 2; f32[1,1,3] 3 2 1", "i32[1,1,3] 0 2 -1; i32[1,1] 2",
+      NULL },
+    { "vision.non_max_suppression", NMS("2", ""), "f32[1,0,4]; f32[1,1,0]",
+      "i32[1,1,2] -1 -1; i32[1,1] 0", NULL },
+    { "vision.non_max_suppression", NMS("2", ""), "f32[1,3,4] 0; f32[1,1,2] 0", "i32[0]; i32[0]",
+      "boxes of shape 1x3x4 and scores of shape 1x1x2" },
+    { "vision.non_max_suppression", NMS("-1", ""), "f32[1,3,4] 0; f32[1,1,3] 0", "i32[0]; i32[0]",
+      "max_output is -1" },
+    { "vision.non_max_suppression", NMS("1", ""), "f64[1,3,4] 0; f32[1,1,3] 0", "i32[0]; i32[0]",
+      "boxes of f64 and scores of f32" },
+};
+
+START_TEST(boxes_that_overlap_better_ones_are_dropped)
+{
+    op_case_check(&boxes[_i]);
+}
+END_TEST
+
 START_TEST(places_are_read_as_the_modes_say)
 {
     op_case_check(&samples[_i]);
@@ -132,6 +167,7 @@ int main(void)
     SRunner *runner = srunner_create(suite);
     int failed;
 
+    tcase_add_loop_test(tcase, boxes_that_overlap_better_ones_are_dropped, 0, N_ROWS(boxes));
     tcase_add_loop_test(tcase, places_are_read_as_the_modes_say, 0, N_ROWS(samples));
     tcase_add_loop_test(tcase, regions_are_pooled_from_samples, 0, N_ROWS(regions));
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,25 @@
+/* flexbuffer.h - reads a map of numbers from a FlexBuffer, as options of custom operators are written. Every offset and
+ * count is checked against the bytes, and nothing recurses. */
+#ifndef FRONTEND_TFLITE_FLEXBUFFER_H
+#define FRONTEND_TFLITE_FLEXBUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A map whose parts lie within the bytes. */
+struct flex_map {
+    const uint8_t *bytes;
+    size_t n;            /* bytes */
+    size_t keys, values; /* their first elements */
+    int key_size, size;  /* bytes of a key's offset, and of a value */
+    size_t count;
+};
+
+/* The root, which must be a map. */
+bool flex_map_of(const uint8_t *bytes, size_t n, struct flex_map *map);
+
+/* The number (integer, float or bool) of this key; false if it is absent or something else. */
+bool flex_number(const struct flex_map *map, const char *key, double *number);
+
+#endif
