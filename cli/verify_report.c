@@ -335,6 +335,7 @@ static void add_whole_json(struct cli *cli, struct verification *v)
         cJSON_AddNumberToObject(row, "same_argmax", a->n_argmax);
         cJSON_AddItemToArray(list, row);
     }
+    cJSON_AddStringToObject(cli->json, "graph_sha256", v->graph);
     cJSON_AddNumberToObject(cli->json, "sets", v->n_sets);
     cJSON_AddNumberToObject(cli->json, "values", v->n_values);
     cJSON_AddNumberToObject(cli->json, "matched", v->n_matched);

@@ -7,9 +7,12 @@
  * the next. driver/verify.h says who does what. */
 #include "driver/commands/verify.h"
 
+#include <sha256.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
+#include "relay_ir/text.h"
 
 /* A layer that quantises floats may be off by one step of its quantiser: what lies in the middle
  * between two steps goes up or down with the order of the sum before it. A region of a target may
@@ -83,11 +86,22 @@ static bool load(struct verification *v)
     return v->module != NULL;
 }
 
+static const char *graph_sha256(struct ctx *ctx, const struct module *module)
+{
+    struct str text = { .arena = &ctx->perm };
+    char hex[SHA256_DIGEST_STRING_LENGTH];
+
+    module_print(module, &text);
+    SHA256Data((const unsigned char *)str_text(&text), text.n, hex);
+    return arena_strdup(&ctx->perm, hex);
+}
+
 static bool simplify_to_fuse(struct verification *v)
 {
     if (!run_passes(v->driver, v->module))
         return false;
     function_number(v->module->main);
+    v->graph = graph_sha256(v->driver->ctx, v->module);
     v->rounds = stores_small_numbers(v->module) || precision_wanted(v->driver);
     v->rounds_anew = v->rounds && !stores_small_numbers(v->imported);
     return true;

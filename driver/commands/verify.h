@@ -73,6 +73,7 @@ struct verification {
     struct driver_state *driver;
     struct module *imported; /* as the importer gave it */
     struct module *module;   /* after the passes */
+    const char *graph;       /* SHA-256 of its text, which names constants by their CRC-32 */
     int n_sets;
     struct verify_set *sets;
     double tolerance;

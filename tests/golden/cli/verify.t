@@ -55,6 +55,10 @@ error[R0501]: --inputs: expected 1 to 1000, or 0 with --input
 [2]
 $ relayc verify - <$MODELS/dense_softmax.onnx | grep worst | sed 's/ [0-9.]*e-[0-9]*/ E/g'
 worst of 2 layers (tolerance E)                                   0.0e+00    E    E
+# One graph for two CPUs, with its passes checked or not; another in another precision.
+$ for o in "--target generic" "--target x86-64-v3 --no-check-passes" "--precision fp8"; do relayc verify -q --json --inputs 1 $MODELS/conv_bn_relu.onnx $o | grep -o '"graph_sha256":.*[0-9a-f]\{64\}"' >>sums; done; uniq -c sums | sed 's/ ".*//'
+      2
+      1
 # What ships, as a program of its own; env stands in for an emulator.
 $ relayc verify $MODELS/conv_bn_relu.onnx --target x86-64 --cc cc --cflags -O1 --runner env | sed -n 's/^the generated C for/&/p'
 the generated C for x86-64 was built by 'cc' and run by 'env'
