@@ -117,14 +117,39 @@ bool convert_tfl_log_softmax(struct tfl_node *node)
     return tfl_output(node, 0, tfl_build1(node, OP_LOG_SOFTMAX, &attrs, "y", tfl_value(node, 0)));
 }
 
+/* x / |x| of codes, to units of 2^-7. */
+static bool l2_normalized_codes(struct tfl_node *node)
+{
+    const struct tfl_tensor *x = node->inputs[0], *y = node->outputs[0];
+    const union attrs axis = { .axis = { .axis = x->type.rank - 1 } };
+
+    if (!tfl_check_scale(node, x) || !tfl_check_scale(node, y) ||
+        !tfl_check_type(node, y, DTYPE_I8))
+        return false;
+    if (!(tfl_scale(y, 0) == 0.0078125) || tfl_zero(y) != 0)
+        return tfl_unsupported(node, "a result of scale %g and zero point %lld, expected 1/128 and 0",
+                               tfl_scale(y, 0), (long long)tfl_zero(y));
+    if (tfl_word(node, 0) != 0)
+        return tfl_unsupported(node, "fused activation %lld of codes", (long long)tfl_word(node, 0));
+    return tfl_output(
+        node, 0,
+        tfl_build(node, OP_QNN_L2_NORMALIZE, &axis, "codes", 4,
+                  (struct value *const[]){ tfl_value(node, 0), tfl_zero_of(node, x, "x_zero"),
+                                           tfl_scale_of(node, y, "scale"),
+                                           tfl_zero_of(node, y, "zero") }));
+}
+
 /* x / max(|x|, 1e-6) along the last dimension. */
 bool convert_tfl_l2_normalization(struct tfl_node *node)
 {
     union attrs attrs = { .reduce = { .keepdims = true } };
     struct value *x, *norm;
 
-    if (!tfl_check(node, 1, 1, 1) || !tfl_check_rank(node, node->inputs[0], 1, MAX_RANK) ||
-        !tfl_check_type(node, node->inputs[0], DTYPE_F32))
+    if (!tfl_check(node, 1, 1, 1) || !tfl_check_rank(node, node->inputs[0], 1, MAX_RANK))
+        return false;
+    if (node->inputs[0]->type.dtype == DTYPE_I8)
+        return l2_normalized_codes(node);
+    if (!tfl_check_type(node, node->inputs[0], DTYPE_F32))
         return false;
     attrs.reduce.axis = ints_fill(1, node->inputs[0]->type.rank - 1);
     x = tfl_value(node, 0);

@@ -93,6 +93,16 @@ def products(seed):
     return net.result(*y)
 
 
+def normalized(seed):
+    """L2_NORMALIZATION of codes: lines with one element, near zero, at the ends of the type."""
+    net = Family(seed)
+    x = net.input([40, 16], 0.05, -3)
+    one, near = net.input([64, 1], 0.02, 5), net.of(114, [net.input([30, 3], 0.002, 0)], [30, 3], (0.05, -7), options=[], kind=89, version=2)
+    y = [net.of(11, [of], shape, (0.0078125, 0), options=[(1, NONE)], kind=12, version=2)
+         for of, shape in ((x, [40, 16]), (one, [64, 1]), (near, [30, 3]))]
+    return net.result(*y)
+
+
 def transposed(seed, shape, out_c, kernel, stride, padding, activation=NONE, dtype="int8", bias=True, out=None):
     """TRANSPOSE_CONV."""
     net = Family(seed)
@@ -236,6 +246,7 @@ def operators():
         "square_pool": square_pool(122),
         "refused": refused(123),
         "ties": ties(124),
+        "normalized": normalized(130),
         "detection": detection(125, 90, 5, False),
         "detection_of_one_class": detection(126, 200, 1, False, background=0, columns=6),
         "detection_regular": detection(127, 60, 4, True, 0.6),

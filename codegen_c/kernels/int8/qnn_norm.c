@@ -115,6 +115,31 @@ static bool bind_qnn_softmax_powers(struct bind *bind)
     return true;
 }
 
+static bool accepts_qnn_l2_normalize(const struct region *region, const char **why)
+{
+    *why = "the zero point is not known at compile time";
+    return region->anchor->inputs[1]->kind == VALUE_CONSTANT && takes_sizes(region, why);
+}
+
+static bool bind_qnn_l2_normalize(struct bind *bind)
+{
+    const struct node *node = bind->region->anchor;
+    const struct tensor zero = value_tensor(node->inputs[1]);
+
+    bind_type(bind);
+    bind_input(bind, "x", 0);
+    bind_axis(bind, node->attrs.axis.axis);
+    bind_text(bind, "x_zero", "%s",
+              number_i32(bind->arena, node, "x_zero", tensor_int_at(&zero, 0)));
+    bind_text(bind, "ty", "%s", dtype_c_type(DTYPE_I8));
+    bind_int(bind, "least", INT8_MIN);
+    bind_int(bind, "most", INT8_MAX);
+    bind_helper(bind, "clamp_int");
+    bind_helper(bind, "inverse_root_q31");
+    bind_helper(bind, "requantize");
+    return true;
+}
+
 /* --- norms ------------------------------------------------------------------------------------ */
 
 enum { SCALE = 5, BIAS };
@@ -320,6 +345,13 @@ const struct kernel kernel_qnn_lp_normalize = {
     .sums = SUMS_NONE,
     .in_place = true,
     .forms = { { OPS(OP_QNN_LP_NORMALIZE), accepts_qnn_norm, bind_qnn_lp_normalize } },
+};
+
+const struct kernel kernel_qnn_l2_normalize = {
+    .name = "qnn_l2_normalize",
+    .sums = SUMS_NONE,
+    .in_place = true,
+    .forms = { { OPS(OP_QNN_L2_NORMALIZE), accepts_qnn_l2_normalize, bind_qnn_l2_normalize } },
 };
 
 const struct kernel kernel_qnn_lrn = {

@@ -87,6 +87,17 @@ static const struct kernel_case softmaxes[] = {
     "; const i32[256] 2147483647 1500000000 1300000001 900000000 400000123 99999 31 0; "           \
     "const f32[] 0.00390625; const i8[] -128"
 
+#define TO_128TH "; const i8[] -7; const f32[] 0.0078125; const i8[] 0"
+
+static const struct kernel_case normalized[] = {
+    { "qnn_l2_normalize", "qnn.l2_normalize_double", "axis=1", "i8[5,10]" TO_128TH },
+    { "qnn_l2_normalize", "qnn.l2_normalize_double", "axis=1", "i8[2,3,4]" TO_128TH },
+    { "qnn_l2_normalize", "qnn.l2_normalize_double", "axis=1", "i8[2,32768]" TO_128TH },
+    { "qnn_l2_normalize", "qnn.l2_normalize_double", "axis=1", "i8[4,1] -7 -6 127 -128" TO_128TH },
+    { "qnn_l2_normalize", "qnn.l2_normalize_double", "axis=1",
+      "i8[3,2] -7 -6 -5 -7 -128 127; const i8[] -7; const f32[] 0.0078125; const i8[] 0" },
+};
+
 static const struct kernel_case softmaxes_of_powers[] = {
     { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[3,10]" OF_POWERS },
     { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[2,3,4]" OF_POWERS },
@@ -204,6 +215,12 @@ START_TEST(softmax_agrees_exactly)
 }
 END_TEST
 
+START_TEST(normalized_lines_agree_exactly)
+{
+    KERNEL_CASES_CHECK(normalized, 0);
+}
+END_TEST
+
 START_TEST(softmax_of_powers_agrees_exactly)
 {
     KERNEL_CASES_CHECK(softmaxes_of_powers, 0);
@@ -239,6 +256,7 @@ int main(void)
     tcase_add_test(tests, averages_agree_exactly);
     tcase_add_test(tests, sums_agree_exactly);
     tcase_add_test(tests, softmax_agrees_exactly);
+    tcase_add_test(tests, normalized_lines_agree_exactly);
     tcase_add_test(tests, softmax_of_powers_agrees_exactly);
     tcase_add_test(tests, log_softmax_agrees_exactly);
     tcase_add_test(tests, resize_agrees_exactly);
