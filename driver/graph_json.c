@@ -19,7 +19,7 @@ static bool begins_as_json(const struct mapping *file)
 }
 
 /* All shapes and payloads of other formats are known. */
-static bool check_options(struct driver_state *driver, const char *what)
+static bool check_options(struct driver_state *driver, const char *what, bool takes_custom)
 {
     static const struct {
         enum option_id id;
@@ -35,7 +35,8 @@ static bool check_options(struct driver_state *driver, const char *what)
     bool ok = true;
 
     for (size_t i = 0; i < sizeof senseless / sizeof *senseless; i++)
-        if (has_option(&driver->args, senseless[i].id)) {
+        if (has_option(&driver->args, senseless[i].id) &&
+            !(takes_custom && senseless[i].id == OPTION_CUSTOM_OP)) {
             ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "%s is for ONNX models, and this is %s",
                             senseless[i].name, what);
             diag_help(driver->ctx, "leave it out: %s", senseless[i].help);
@@ -43,10 +44,11 @@ static bool check_options(struct driver_state *driver, const char *what)
     return ok;
 }
 
-static struct module *read_tflite(struct driver_state *driver, struct mapping *file)
+static struct module *read_tflite(struct driver_state *driver, struct mapping *file,
+                                  const struct import_options *options)
 {
-    if (check_options(driver, "a TensorFlow Lite model"))
-        return tflite_import_mapping(driver->ctx, file);
+    if (check_options(driver, "a TensorFlow Lite model", true))
+        return tflite_import_mapping(driver->ctx, file, options->n_custom, options->custom);
     file_unmap(file);
     return NULL;
 }
@@ -58,11 +60,11 @@ static struct module *read_mapped(struct driver_state *driver, struct mapping *f
     struct module *module = NULL;
 
     if (tflite_is_model(file->data, file->size))
-        return read_tflite(driver, file);
+        return read_tflite(driver, file, options);
     if (strcmp(path, "-") != 0 || !begins_as_json(file))
         return onnx_import_mapped(driver->ctx, file, path, options);
     driver->is_json_graph = true;
-    if (check_options(driver, "a JSON graph"))
+    if (check_options(driver, "a JSON graph", false))
         module = module_read_json_bytes(driver->ctx, (const char *)file->data, file->size, ".");
     file_unmap(file);
     return module;
@@ -77,7 +79,8 @@ struct module *read_model(struct driver_state *driver, const struct import_optio
         return file_map(driver->ctx, path, &file) ? read_mapped(driver, &file, path, options)
                                                   : NULL;
     driver->is_json_graph = true;
-    return check_options(driver, "a JSON graph") ? module_read_json(driver->ctx, path) : NULL;
+    return check_options(driver, "a JSON graph", false) ? module_read_json(driver->ctx, path)
+                                                        : NULL;
 }
 
 bool check_graph_regions(struct driver_state *driver, struct module *module)

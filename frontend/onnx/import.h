@@ -3,6 +3,7 @@
 #define FRONTEND_ONNX_IMPORT_H
 
 #include "base/file.h"
+#include "frontend/custom_op.h"
 #include "relay_ir/ir.h"
 
 struct shape_binding {
@@ -29,17 +30,6 @@ struct import_obstacles {
     /* Values of the options for parts without refused nodes, and nodes in them; NULL = none. */
     const char *cut, *extract;
     int n_cut, n_extract;
-};
-
-/* An operator that a C function of the user computes. */
-struct custom_op {
-    const char *given;       /* "my::Op=op.h:my_op", for messages */
-    const char *domain, *op; /* "" is "ai.onnx" */
-    const char *header;      /* what is included */
-    const char *function;
-    int n_shapes;              /* of results; those of further ones are in the model */
-    const char *const *shapes; /* "0.0,0.1*2=f32": I.D is dim D of input I */
-    int n_uses;                /* set by the import */
 };
 
 struct import_options {

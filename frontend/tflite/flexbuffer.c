@@ -68,13 +68,14 @@ bool flex_map_of(const uint8_t *bytes, size_t n, struct flex_map *map)
            holds(map, map->keys, map->count * (size_t)key_size);
 }
 
-static bool is_key(const struct flex_map *map, size_t i, const char *key)
+static const char *key_at(const struct flex_map *map, size_t i)
 {
-    const size_t len = strlen(key) + 1;
     size_t at;
 
-    return follow(map, map->keys + i * (size_t)map->key_size, map->key_size, &at) &&
-           holds(map, at, len) && memcmp(map->bytes + at, key, len) == 0;
+    if (!follow(map, map->keys + i * (size_t)map->key_size, map->key_size, &at) ||
+        !memchr(map->bytes + at, 0, map->n - at))
+        return NULL;
+    return (const char *)map->bytes + at;
 }
 
 static bool real_of(uint64_t bits, int size, double *number)
@@ -91,18 +92,13 @@ static bool real_of(uint64_t bits, int size, double *number)
     return size >= 4; /* no file seems to have floats of 16 bits */
 }
 
-bool flex_number(const struct flex_map *map, const char *key, double *number)
+static bool value_at(const struct flex_map *map, size_t i, struct flex_value *value)
 {
-    size_t i = 0, at;
-    int type, size = map->size;
+    int type = map->bytes[map->values + map->count * (size_t)map->size + i], size = map->size;
+    size_t at = map->values + i * (size_t)map->size;
     uint64_t bits, sign;
 
-    while (i < map->count && !is_key(map, i, key))
-        i++;
-    if (i == map->count)
-        return false;
-    type = map->bytes[map->values + map->count * (size_t)map->size + i];
-    at = map->values + i * (size_t)map->size;
+    *value = (struct flex_value){ 0 };
     if (type >> 2 >= FLEX_INT_BEHIND && type >> 2 <= FLEX_FLOAT_BEHIND) {
         if (!follow(map, at, map->size, &at))
             return false;
@@ -113,10 +109,34 @@ bool flex_number(const struct flex_map *map, const char *key, double *number)
         return false;
     sign = (uint64_t)1 << (8 * size - 1);
     switch (type >> 2) {
-    case FLEX_INT: *number = (double)(int64_t)((bits ^ sign) - sign); return true;
+    case FLEX_INT: value->whole = (int64_t)((bits ^ sign) - sign); break;
     case FLEX_UINT:
-    case FLEX_BOOL: *number = (double)bits; return true;
-    case FLEX_FLOAT: return real_of(bits, size, number);
+    case FLEX_BOOL: value->whole = (int64_t)bits; break;
+    case FLEX_FLOAT: value->is_real = true; return real_of(bits, size, &value->real);
     default: return false;
     }
+    value->real = (double)value->whole;
+    return true;
+}
+
+bool flex_entry(const struct flex_map *map, size_t i, const char **key, struct flex_value *value)
+{
+    *key = key_at(map, i);
+    return value_at(map, i, value);
+}
+
+bool flex_number(const struct flex_map *map, const char *key, double *number)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const char *found = key_at(map, i);
+        struct flex_value value;
+
+        if (!found || strcmp(found, key) != 0)
+            continue;
+        if (!value_at(map, i, &value))
+            return false;
+        *number = value.real;
+        return true;
+    }
+    return false;
 }

@@ -19,7 +19,18 @@ struct flex_map {
 /* The root, which must be a map. */
 bool flex_map_of(const uint8_t *bytes, size_t n, struct flex_map *map);
 
-/* The number (integer, float or bool) of this key; false if it is absent or something else. */
+/* A number of a map: whole is 0 where it is a float. */
+struct flex_value {
+    bool is_real;
+    int64_t whole;
+    double real; /* of an integer, too */
+};
+
+/* Entry i of a map: *key is the text in the bytes, NULL if it is not within them. False where the value is no number
+ * (integer, float or bool). */
+bool flex_entry(const struct flex_map *map, size_t i, const char **key, struct flex_value *value);
+
+/* The number of this key; false if it is absent or something else. */
 bool flex_number(const struct flex_map *map, const char *key, double *number);
 
 #endif

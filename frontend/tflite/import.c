@@ -62,6 +62,27 @@ static const struct row *find_row(const struct tfl_operator *op)
     return NULL;
 }
 
+/* The user's function for a custom operator; NULL = none. */
+static struct custom_op *find_custom(const struct import *im, const struct tfl_operator *op)
+{
+    for (int i = 0; op->custom && i < im->n_custom; i++)
+        if (!*im->custom[i].domain && strcmp(im->custom[i].op, op->custom) == 0)
+            return &im->custom[i];
+    return NULL;
+}
+
+static bool customs_are_used(const struct import *im)
+{
+    bool ok = true;
+
+    for (int i = 0; i < im->n_custom; i++)
+        if (im->custom[i].n_uses == 0)
+            ok = diag_error(im->ctx, DIAG_USAGE, NULL,
+                            "--custom-op %s: the model has no custom operator of this name",
+                            im->custom[i].given);
+    return ok;
+}
+
 static bool is_known(struct import *im, const struct tfl_operator *op, const struct row *row,
                      const struct origin *origin)
 {
@@ -71,8 +92,12 @@ static bool is_known(struct import *im, const struct tfl_operator *op, const str
         diag_error(ctx, DIAG_UNSUPPORTED_OP, origin, "%s %s is not supported",
                    op->custom ? "custom operator" : "operator",
                    str_safe(&ctx->perm, origin->op_type, 60));
-        diag_help(ctx, "docs/guide/tflite.md lists what is; tf2onnx --tflite converts the model to "
-                       "ONNX, of which relayc takes more");
+        diag_help(ctx,
+                  op->custom
+                      ? "--custom-op %s=my_op.h:my_op calls a C function of yours in its place"
+                      : "docs/guide/tflite.md lists what is; tf2onnx --tflite converts the model to "
+                        "ONNX, of which relayc takes more",
+                  origin->op_type);
         return false;
     }
     if (op->version > row->version || op->version < 1) {
@@ -186,7 +211,8 @@ static void import_operator(struct import *im, int index)
                              .keeping = &im->keeping,
                              .arg = row ? row->arg : 0 };
     const int n_errors = im->ctx->diags.n_errors;
-    bool ok = is_known(im, op, row, node.origin);
+    struct custom_op *custom = find_custom(im, op);
+    bool ok = custom || is_known(im, op, row, node.origin);
 
     /* Lists may be shared by many operators. */
     if (!limit_check(im->ctx, LIMIT_OPERANDS, node.origin,
@@ -205,7 +231,8 @@ static void import_operator(struct import *im, int index)
         ok = read_outputs(im, &node) && ok;
         while (node.n_inputs && !node.inputs[node.n_inputs - 1])
             node.n_inputs--;
-        ok = ok && tfl_takes_unsigned(&node) && row->convert(&node);
+        ok = ok && (custom ? tfl_convert_custom(&node, custom)
+                           : tfl_takes_unsigned(&node) && row->convert(&node));
     } else { /* what it would have written is no error of its readers */
         bool quiet = true;
 
@@ -243,6 +270,7 @@ static bool import_model(struct import *im, struct flatbuffer *file)
     if (within_limits(im, NULL)) {
         tfl_import_outputs(im);
         tfl_import_states(im->module->main, &im->keeping);
+        (void)customs_are_used(im);
     }
     return true;
 }
@@ -253,11 +281,12 @@ static void unmap(void *source)
 }
 
 static struct module *import_from(struct ctx *ctx, const uint8_t *bytes, size_t n,
-                                  const struct mapping *mapping)
+                                  const struct mapping *mapping, int n_custom,
+                                  struct custom_op *custom)
 {
     const int n_errors = ctx->diags.n_errors;
     struct module *module = module_new(ctx);
-    struct import im = { .ctx = ctx, .module = module };
+    struct import im = { .ctx = ctx, .module = module, .n_custom = n_custom, .custom = custom };
     struct flatbuffer file = { .bytes = bytes, .n = n };
     bool ok;
 
@@ -278,12 +307,13 @@ static struct module *import_from(struct ctx *ctx, const uint8_t *bytes, size_t 
     return NULL;
 }
 
-struct module *tflite_import_mapping(struct ctx *ctx, const struct mapping *file)
+struct module *tflite_import_mapping(struct ctx *ctx, const struct mapping *file, int n_custom,
+                                     struct custom_op *custom)
 {
-    return import_from(ctx, file->data, file->size, file);
+    return import_from(ctx, file->data, file->size, file, n_custom, custom);
 }
 
 struct module *tflite_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n)
 {
-    return import_from(ctx, bytes, n, NULL);
+    return import_from(ctx, bytes, n, NULL, 0, NULL);
 }

@@ -3,6 +3,7 @@
 #define FRONTEND_TFLITE_IMPORT_H
 
 #include "base/file.h"
+#include "frontend/custom_op.h"
 #include "relay_ir/ir.h"
 
 /* True for bytes that begin as a .tflite file does: its identifier, not its name, tells. */
@@ -11,10 +12,12 @@ bool tflite_is_model(const uint8_t *bytes, size_t n);
 /* Imports the model. Inputs, outputs and their types, scales and layouts are the file's; integers
  * compute as TensorFlow Lite Micro's reference kernels do (docs/design/tflite.md). Payloads stay in
  * the file if aligned. All problems are reported; NULL after errors. The module takes the mapping
- * over (also if NULL is returned). */
-struct module *tflite_import_mapping(struct ctx *ctx, const struct mapping *file);
+ * over (also if NULL is returned). custom[n_custom]: custom operators that are C functions of the user; one that the
+ * model does not have is an error. */
+struct module *tflite_import_mapping(struct ctx *ctx, const struct mapping *file, int n_custom,
+                                     struct custom_op *custom);
 
-/* The same from memory (fuzzing, tests). `bytes` must outlive the module. */
+/* The same from memory (fuzzing, tests), without such functions. `bytes` must outlive the module. */
 struct module *tflite_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n);
 
 struct tflite_operator {

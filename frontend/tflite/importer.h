@@ -3,6 +3,7 @@
 #ifndef FRONTEND_TFLITE_IMPORTER_H
 #define FRONTEND_TFLITE_IMPORTER_H
 
+#include "frontend/custom_op.h"
 #include "frontend/tflite/convert.h"
 
 struct import {
@@ -10,6 +11,8 @@ struct import {
     struct module *module;
     struct tfl_model model;
     struct tfl_keeping keeping;
+    int n_custom; /* operators that are C functions of the user */
+    struct custom_op *custom;
     bool is_over; /* a limit was reported: no further conversion */
 };
 
@@ -20,6 +23,9 @@ struct tfl_tensor *tfl_import_tensor(struct import *im, const struct origin *ori
 /* Whether relayc reads such a tensor; else an error, against the operator that does. */
 bool tfl_import_readable(struct import *im, const struct origin *origin,
                          const struct tfl_tensor *tensor);
+
+/* A custom operator as a call of the user's function. */
+bool tfl_convert_custom(struct tfl_node *node, struct custom_op *custom);
 
 /* Parameters and results of main. */
 void tfl_import_inputs(struct import *im);

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import custom_tflite
 import numpy as np
 import onnx
 import onnxruntime
@@ -169,6 +170,8 @@ def main():
         if problem:
             print(f"{operators}: {problem}")
             failed += 1
+    more, wrong = custom_tflite.check(RELAYC)
+    n, failed = n + more, failed + wrong
     print(f"{n} compilations with --custom-op, {failed} wrong")
     return failed != 0
 

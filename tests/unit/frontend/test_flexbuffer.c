@@ -49,13 +49,18 @@ static void read_all(const uint8_t *bytes, size_t n)
 {
     static const char *const keys[] = { "a", "b", "c", "big", "half", "yes", "max_detections" };
     uint8_t *const copy = malloc(n ? n : 1); /* for AddressSanitizer */
-    struct flex_map map;
+    struct flex_map map = { 0 };
+    struct flex_value value;
+    const char *key;
     double found;
 
     memcpy(copy, bytes, n);
     if (flex_map_of(copy, n, &map))
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             flex_number(&map, keys[i], &found);
+    for (size_t i = 0; i < map.count && i < 64 && map.keys; i++)
+        if (flex_map_of(copy, n, &map) && flex_entry(&map, i, &key, &value) && key)
+            ck_assert(strlen(key) < n);
     free(copy);
 }
 
