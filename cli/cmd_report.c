@@ -59,12 +59,16 @@ static bool with_analysis(struct cli *cli,
 {
     struct opened_facts opened;
     struct analysis analysis;
+    const char *operand;
     bool ok;
 
     if (show_machines_wanted(cli) || show_boards_wanted(cli))
         return true;
-    ok = open_facts(cli, cli->driver->args.operands[0], &opened) &&
-         analyze(cli, opened.facts, &analysis) && show(cli, &analysis);
+    operand = cli->driver->args.operands[0];
+    ok = open_facts(cli, operand, &opened);
+    if (ok && opened.folder) /* compiled just now, with symbols that do not matter */
+        opened.facts->name = default_name(cli->ctx, operand);
+    ok = ok && analyze(cli, opened.facts, &analysis) && show(cli, &analysis);
     close_facts(&opened);
     return ok;
 }
@@ -85,11 +89,24 @@ bool command_analyze(struct cli *cli)
 
 static bool write_page(struct cli *cli, const struct analysis *analysis)
 {
-    const char *path = option_text(&cli->driver->args, OPTION_OUTPUT,
-                                   arena_printf(&cli->ctx->perm, "%s.html", analysis->facts->name));
-    const char *verdict = analysis_verdict(&cli->ctx->perm, analysis);
+    enum { PAGE, NETRON, MODEL_EXPLORER };
+    static const char *const forms[] = { "html", "netron", "model-explorer", NULL };
+    static const char *const endings[] = { "html", "netron.json", "model-explorer.json" };
+    const char *verdict = analysis_verdict(&cli->ctx->perm, analysis), *path;
+    struct writer *out;
+    int form;
 
-    analysis_write_html(cli->ctx, output_open(cli->outputs, path), analysis);
+    if (!option_word(cli->ctx, &cli->driver->args, OPTION_FORMAT, forms, PAGE, &form))
+        return false;
+    path =
+        option_text(&cli->driver->args, OPTION_OUTPUT,
+                    arena_printf(&cli->ctx->perm, "%s.%s", analysis->facts->name, endings[form]));
+    out = output_open(cli->outputs, path);
+    switch (form) {
+    case NETRON: analysis_write_netron(cli->ctx, out, analysis); break;
+    case MODEL_EXPLORER: analysis_write_model_explorer(out, analysis); break;
+    default: analysis_write_html(cli->ctx, out, analysis);
+    }
     if (!output_finish(cli->outputs))
         return false;
     if (cli->json)

@@ -42,4 +42,8 @@ void analysis_add_json(struct arena *arena, const struct analysis *analysis, str
 /* One file that asks for no other. */
 void analysis_write_html(struct ctx *ctx, struct writer *out, const struct analysis *analysis);
 
+/* Numbers to be laid over the model: an attachment of Netron, node data of Model Explorer. */
+void analysis_write_netron(struct ctx *ctx, struct writer *out, const struct analysis *analysis);
+void analysis_write_model_explorer(struct writer *out, const struct analysis *analysis);
+
 #endif

@@ -87,6 +87,12 @@ net: 38 ONNX nodes -> 14 regions, 0.64 M MACs
 a page of 14 regions, complete in itself
 $ relayc compile $MODELS/hostile_names.onnx -o hostile --report hostile.html -q; $TESTS/e2e/check_page.py hostile.html hostile/hostile_names.json
 a page of 3 regions, complete in itself
+$ relayc report net.onnx -q --format netron; relayc report net.onnx -q --format model-explorer; $TESTS/e2e/check_viewers.py net.netron.json net.model-explorer.json out/net.json
+14 regions in both
+$ relayc report net.onnx --format svg
+error[R0501]: --format: 'svg' is not html, netron or model-explorer
+ --> net.onnx
+[2]
 # A network that does not fit is an error; the page is there all the same.
 $ relayc report net.onnx -o small.html --ram 4K 2>&1 | sed -n 1,2p; ls small.html
 error[R0410]: the network needs 11168 bytes of RAM, 7072 more than --ram allows (4096)
