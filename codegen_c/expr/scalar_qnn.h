@@ -9,6 +9,9 @@
  * entry of the channel's row; of qnn.div the tables of qnn_div_tables. */
 const char *qnn_text(struct arena *arena, const struct node *node, const char **needs);
 
+/* That of a qnn.requantize (requantize.c). */
+const char *qnn_requantize_text(struct arena *arena, const struct node *node, const char **needs);
+
 /* Whether a qnn.requantize can be written for vectors, whatever its factors
  * (lanes_requantize_any.c.tmpl): from 32 bits, without a zero point, or from 8 bits cast to 32; to
  * 8 bits. */

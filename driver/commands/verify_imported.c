@@ -14,14 +14,10 @@
 
 #include "base/str.h"
 #include "driver/commands/verify.h"
+#include "driver/commands/verify_orders.h"
 #include "relay_ir/interpret.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/walk.h"
-
-enum {
-    MOST_DIMS = 5, /* of more than one element, whose orders are all tried */
-    MOST_VIEWS = 16
-};
 
 /* With quantised values on the way, a layer's own noise power by its signal's: rounding to 8 bits
  * gives below 2e-2, to 4 bits below 1e-1; numbers that have nothing to do with each other give 1 to
@@ -82,157 +78,13 @@ struct comparing {
     bool failed;
 };
 
-/* An order of the dims of more than one element that a shape has, and what numbers in it show. */
-struct trial {
-    struct type shape;
-    int rank;
-    int dim[MOST_DIMS]; /* of `shape`, outermost first */
-    double error, noise;
-};
-
-/* The index of an element in row-major order, for elements one after the other in that order. */
-static struct walk trial_walk(const struct trial *trial)
-{
-    int64_t step[MAX_RANK], dims[MAX_RANK], steps[MAX_RANK];
-    struct walk walk;
-
-    shape_strides(&trial->shape, step);
-    for (int i = 0; i < trial->rank; i++) {
-        dims[i] = trial->shape.dim[trial->dim[i]];
-        steps[i] = step[trial->dim[i]];
-    }
-    walk = walk_begin(trial->rank, dims);
-    walk_add(&walk, steps);
-    return walk;
-}
-
-/* How far found[], which lies in that order, is from wanted[]. */
-static void measure(struct trial *trial, const double *wanted, const double *found, int64_t n)
-{
-    double squares = 0, noise = 0, worst = 0;
-    struct walk walk = trial_walk(trial);
-
-    for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
-        const double x = wanted[walk.offset[0]], y = found[i];
-        const double d = x == y || (isnan(x) && isnan(y)) ? 0 : fabs(x - y);
-
-        if (!(d <= worst))
-            worst = isnan(d) ? INFINITY : d;
-        noise += isnan(d) ? INFINITY : d * d;
-        squares += isfinite(x) ? x * x : 0;
-    }
-    trial->error = worst;
-    trial->noise = noise / (squares > 0 ? squares : 1);
-}
-
-/* The next order, of all in lexical order. */
-static bool next_order(struct trial *trial)
-{
-    int *d = trial->dim, i = trial->rank - 2, k = trial->rank - 1, other;
-
-    while (i >= 0 && d[i] > d[i + 1])
-        i--;
-    if (i < 0)
-        return false;
-    while (d[k] < d[i])
-        k--;
-    other = d[i], d[i] = d[k], d[k] = other;
-    for (int a = i + 1, b = trial->rank - 1; a < b; a++, b--)
-        other = d[a], d[a] = d[b], d[b] = other;
-    return true;
-}
-
-static struct trial as_it_lies(const struct type *shape)
-{
-    struct trial trial = { .shape = *shape };
-    int n = 0;
-
-    for (int i = 0; i < shape->rank; i++)
-        n += shape->dim[i] != 1;
-    if (n > MOST_DIMS) { /* as one */
-        trial.shape.rank = 1;
-        trial.shape.dim[0] = type_elements(shape);
-        n = 1;
-    }
-    for (int i = 0; i < trial.shape.rank; i++)
-        if (trial.shape.dim[i] != 1)
-            trial.dim[trial.rank++] = i;
-    return trial;
-}
-
-static struct trial channels_last(const struct trial *trial)
-{
-    struct trial last = *trial;
-
-    for (int i = 0; i < last.rank; i++)
-        if (last.dim[i] == 1) {
-            memmove(&last.dim[i], &last.dim[i + 1], (size_t)(last.rank - i - 1) * sizeof *last.dim);
-            last.dim[last.rank - 1] = 1;
-            break;
-        }
-    return last;
-}
-
-/* What an imported value's elements, in their order, were before they were viewed so: a view, or
- * what is computed element by element, of one of as many. NULL = something else made it. */
-static const struct value *viewed(const struct value *value)
-{
-    const struct node *def = value->def;
-
-    if (!def || op_row(def->op)->pattern > PATTERN_BROADCAST)
-        return NULL;
-    for (int i = 0; i < def->n_inputs; i++)
-        if (def->inputs[i] && type_elements(&def->inputs[i]->type) == type_elements(&value->type))
-            return def->inputs[i];
-    return NULL;
-}
-
-/* The numbers that agree, and in what order they lie. */
-struct agreeing {
-    const double *wanted, *found;
-    int64_t n;
-    double good; /* an error that nothing needs to be better than */
-};
-
-/* Tries the orders of a shape until one is good. */
-static void try_orders(const struct agreeing *a, const struct type *shape, struct trial *best)
-{
-    struct trial one = as_it_lies(shape), last = channels_last(&one);
-
-    measure(&last, a->wanted, a->found, a->n);
-    if (last.noise < best->noise)
-        *best = last;
-    for (bool more = true; more && best->error > a->good; more = next_order(&one)) {
-        measure(&one, a->wanted, a->found, a->n);
-        if (one.noise < best->noise)
-            *best = one;
-    }
-}
-
-/* The order in which the numbers of a value agree best; exact: as the imported graph says. */
-static struct trial find_order(const struct agreeing *a, const struct value *value, bool exact)
-{
-    struct trial best = as_it_lies(&value->type);
-    int rank = 0;
-
-    measure(&best, a->wanted, a->found, a->n);
-    for (int i = 0; value && !exact && best.error > a->good && i < MOST_VIEWS; i++) {
-        const struct trial lies = as_it_lies(&value->type);
-
-        if (lies.rank > rank) /* others are orders of this one's dims, or of the last one's */
-            try_orders(a, &value->type, &best);
-        rank = lies.rank > rank ? lies.rank : rank;
-        value = viewed(value);
-    }
-    return best;
-}
-
 /* The imported value's numbers become found[], which lies in that order. */
-static void put_numbers(const struct tensor *tensor, const struct trial *order, const double *found)
+static void put_numbers(const struct tensor *tensor, const struct verify_order *order,
+                        const double *found)
 {
     const struct qtype *q = tensor->type.quant;
     const int64_t n = type_elements(&tensor->type);
-    struct walk walk = trial_walk(order);
+    struct walk walk = verify_order_walk(order);
 
     if (q && q->kind == QTYPE_SCALED && q->n > 1)
         return;
@@ -254,7 +106,7 @@ static void put_numbers(const struct tensor *tensor, const struct trial *order, 
 static void saturate_inside(const struct comparing *c, const struct value *value,
                             const struct tensor *tensor)
 {
-    const struct trial order = as_it_lies(&value->type);
+    const struct verify_order order = verify_order_as_it_lies(&value->type);
 
     for (const struct twin *m = map_get(&c->inside, value->name); m; m = m->next) {
         struct bulk bulk = { 0 };
@@ -297,15 +149,15 @@ static void see_imported(void *user, const struct value *value, const struct ten
     struct verification *v = c->v;
     const struct tensor typed = { value->type, tensor->data };
     const int64_t n = type_elements(&value->type);
-    struct trial first = { .rank = -1 };
+    struct verify_order first = { .rank = -1 };
     struct bulk bulk = { 0 };
     double *wanted = NULL, *first_numbers = NULL;
 
     for (const struct twin *m = map_get(&c->twins, value->name); m; m = m->next) {
         const struct tensor now = wanted_tensor(v, c->set, m->value);
         const double tolerance = imported_tolerance(v, value->type.dtype);
-        struct agreeing a = { .n = n };
-        struct trial order;
+        struct verify_numbers a = { .n = n };
+        struct verify_order order;
         double *found, largest;
 
         if (!wanted || v->rounds_anew)
@@ -317,7 +169,7 @@ static void see_imported(void *user, const struct value *value, const struct ten
         a.wanted = wanted;
         a.found = found;
         a.good = tolerance * (largest > 0 ? largest : 1);
-        order = find_order(&a, value, value_is_result(m->value) && value_is_result(value));
+        order = verify_find_order(&a, value, value_is_result(m->value) && value_is_result(value));
         if (v->rounds)
             note_noise(layer_of(v, m->value), order.noise);
         else

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "tests/conformance/conformance.h"
+#include "tests/support/builds.h"
 #include "tests/support/executions.h"
 
 enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
@@ -18,8 +19,13 @@ enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
 /* A case's name before: the file with the function that calls it. */
 #define CALL "_call.c"
 
-static const char flags[] =
-    "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -O1 -shared -fPIC";
+static const char flags[] = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -shared -fPIC";
+
+/* What optimisation does to kernels, their own tests show: in make check every fourth batch has it, in rotation. */
+static const char *optimisation(unsigned batch)
+{
+    return builds_all() || (batch + builds_turn()) % 4 == 0 ? "-O1" : "-O0";
+}
 
 bool case_adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs)
 {
@@ -52,7 +58,7 @@ struct batch {
     struct arena arena;
     struct test_case *tests[BATCH];
     int n;
-    const char *library, *log;
+    const char *library, *log, *optimisation;
     char *words[MAX_WORDS];
     int n_words;
     int pid;
@@ -108,6 +114,7 @@ static void batch_start(const struct settings *settings, struct batch *batch)
     batch->n_words = 0;
     add_words(batch, settings->compiler);
     add_words(batch, flags);
+    add_word(batch, batch->optimisation);
     add_word(batch, "-o");
     add_word(batch, batch->library);
     for (int i = 0; i < batch->n; i++)
@@ -153,7 +160,9 @@ static bool batch_finish(struct batch *batch)
 static void build_singly(const struct settings *settings, const struct batch *failed)
 {
     for (int i = 0; i < failed->n; i++) {
-        struct batch single = { .tests = { failed->tests[i] }, .n = 1 };
+        struct batch single = { .tests = { failed->tests[i] },
+                                .n = 1,
+                                .optimisation = failed->optimisation };
 
         batch_start(settings, &single);
         if (!batch_finish(&single))
@@ -164,6 +173,7 @@ static void build_singly(const struct settings *settings, const struct batch *fa
 
 void generated_build_all(const struct settings *settings, struct test_case *tests, int n)
 {
+    static unsigned n_before;
     const int n_batches = settings->jobs;
     struct batch *batches = calloc((size_t)n_batches, sizeof *batches);
     int with_c = 0, at = 0;
@@ -176,9 +186,11 @@ void generated_build_all(const struct settings *settings, struct test_case *test
         batches[with_c % n_batches].tests[batches[with_c % n_batches].n++] = &tests[i];
         with_c++;
     }
-    for (at = 0; at < n_batches; at++)
+    for (at = 0; at < n_batches; at++) {
+        batches[at].optimisation = optimisation(n_before++);
         if (batches[at].n)
             batch_start(settings, &batches[at]);
+    }
     for (at = 0; at < n_batches; at++) {
         if (batches[at].n && !batch_finish(&batches[at]))
             build_singly(settings, &batches[at]);

@@ -2,8 +2,8 @@
 
 A command is a line of a code block that begins with `relayc `, with its continuation lines. The networks kws.onnx,
 model.onnx ... are the digit classifier of examples/, images/ and val/ its test images as PNG. What a page's commands
-write stays for its later ones. A command that is not run is in NOT_RUN, with the reason; a row that no page has any
-more is a failure, as is a command that exits with another code than 0.
+write stays for its later ones. A command that is not run is in NOT_RUN, with the reason, one that tries less in SHORT
+(--full: as it stands); a row that no page has any more is a failure, as is a command that exits with another code than 0.
 """
 import glob
 import json
@@ -32,6 +32,11 @@ NOT_RUN = {
     "relayc verify model.tflite --against tflm": "tests/e2e/against.py does, by a stand-in without the package",
     "relayc verify wakeword.tflite --against tflm": "likewise",
     "relayc compile silero_vad.onnx": "tests/e2e/run_state --full does",
+}
+
+# The beginning of a command, and what it is called with besides, so that it takes seconds.
+SHORT = {
+    "relayc tune kws.onnx --target aarch64": "--trials 6",  # builds of another CPU, each run in an emulator
 }
 
 
@@ -71,11 +76,18 @@ def write_png(path, pixels):
                      chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
-def make_folder(folder):
-    """The files that commands name."""
+def page_folder(folder):
+    """A folder with the files that commands name: a copy of one, which is made for the first page."""
+    made = WORK / ".files"
+    if not made.exists():
+        make_files(made)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(made, folder, symlinks=True)
+
+
+def make_files(folder):
     digits = ROOT / "examples/digits"
     images, labels = numpy.load(digits / "test_images.npy"), numpy.load(digits / "test_labels.npy")
-    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in NETWORKS:
         shutil.copy(digits / "digits.onnx", folder / f"{name}.onnx")
@@ -113,13 +125,16 @@ def run(command, folder):
 
 
 def main():
-    pages = sys.argv[1:] or ["README.md", *sorted(glob.glob("docs/guide/*.md"))]
-    unused, failed, ran, synopses = set(NOT_RUN), 0, 0, 0
+    shutil.rmtree(WORK, ignore_errors=True)
+    full = "--full" in sys.argv
+    given = [a for a in sys.argv[1:] if a != "--full"]
+    pages = given or ["README.md", *sorted(glob.glob("docs/guide/*.md"))]
+    unused, failed, ran, synopses = {*NOT_RUN, *SHORT}, 0, 0, 0
     for page in pages:
         commands = commands_of(page)
         folder = WORK / pathlib.Path(page).stem
         if commands:
-            make_folder(folder)
+            page_folder(folder)
         for line, command in commands:
             row = next((row for row in NOT_RUN if command.startswith(row)), None)
             if row:
@@ -128,12 +143,16 @@ def main():
             if is_synopsis(command):
                 synopses += 1
                 continue
+            short = next((row for row in SHORT if command.startswith(row)), None)
+            unused.discard(short)
+            if short and not full:
+                command += f" {SHORT[short]}"
             code, said = run(command, folder)
             ran += 1
             if code != 0:
                 failed += 1
                 print(f"{page}:{line}: exit {code}\n    {command}\n{said}")
-    if not sys.argv[1:]:
+    if not given:
         for row in sorted(unused):
             failed += 1
             print(f"tests/e2e/guide.py: no page has '{row}' any more")

@@ -3,8 +3,9 @@ bit, floats within 1e-5.
 
     tflite.py RELAYC WORK FEW [--full] NETWORK ...
 
-NETWORK is a folder with model.tflite, input_K.npy and output_K.npy: [steps, shape...]. Each is built in FEW of BUILDS, by
-turns; --full: in all."""
+NETWORK is a folder with model.tflite, input_K.npy and output_K.npy: [steps, shape...]. Each is built in FEW of BUILDS,
+in rotation with RELAYC_TEST_TURN; --full: in all."""
+import os
 import shlex
 import subprocess
 import sys
@@ -146,7 +147,7 @@ def main():
     relayc, work, few, *folders = arguments
     few = int(few)
     failed = runs = 0
-    for turn, folder in enumerate(folders):
+    for turn, folder in enumerate(folders, int(os.environ.get("RELAYC_TEST_TURN", "0"))):
         everything = [(number, options) for number in range(len(BUILDS)) for options in OPTIONS]
         builds = everything if full else [everything[(turn * 5 + k * 7) % len(everything)] for k in range(few)]
         runs += len(builds)

@@ -1,7 +1,8 @@
 /* main.c - every network given, on every configuration: pass or FAIL, a line each.
  *
- *   network [--work DIR] [--only CONFIG]... (MODEL_DIR | FILE.onnx)...
+ *   network [--work DIR] [--only CONFIG]... [--turns N] (MODEL_DIR | FILE.onnx)...
  *
+ * --turns: each network on every Nth configuration, in rotation with RELAYC_TEST_TURN.
  * Exit code 1 when anything failed. Tolerance: 1e-4 of an output's largest magnitude,
  * more for some quantised networks (network_load.c). */
 #include <stdio.h>
@@ -9,11 +10,22 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "tests/support/builds.h"
 #include "tests/support/network.h"
 
 struct tally {
+    int n; /* networks */
     int passed, failed;
 };
+
+static bool is_turn(int config, int network, int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "--turns") == 0)
+            return ((unsigned)(config + network) + builds_turn()) % (unsigned)atoi(argv[i + 1]) ==
+                   0;
+    return true;
+}
 
 static bool wanted(const char *name, int argc, char **argv)
 {
@@ -55,7 +67,8 @@ static void run_configs(struct network *network, const char *work, int argc, cha
         double error = 0;
         const char *reason = NULL;
 
-        if (!wanted(configs[i].name, argc, argv) || (configs[i].bare && !network_is_small(network)))
+        if (!wanted(configs[i].name, argc, argv) || !is_turn(i, tally->n, argc, argv) ||
+            (configs[i].bare && !network_is_small(network)))
             continue;
         if (!written || !same_machine(written, &configs[i])) {
             written = &configs[i];
@@ -85,6 +98,7 @@ static void run_network(const char *dir, const char *work, int argc, char **argv
 {
     struct network network;
 
+    tally->n++;
     if (network_load(&network, dir) && network_run_passes(&network)) {
         const char *folder = arena_printf(&network.ctx->perm, "%s/%s", work, network.name);
 
@@ -107,7 +121,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--work") == 0)
             work = argv[i + 1];
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--work") == 0 || strcmp(argv[i], "--only") == 0)
+        if (strcmp(argv[i], "--work") == 0 || strcmp(argv[i], "--only") == 0 ||
+            strcmp(argv[i], "--turns") == 0)
             i++;
         else
             run_network(argv[i], work, argc, argv, &tally);

@@ -63,14 +63,15 @@ static void restart_clock(void)
     setitimer(ITIMER_PROF, &time, NULL);
 }
 
-static void child(const struct subject *subject, size_t end, const char *dir, struct report *report)
+static void child(const struct subject *subject, const struct sweep *sweep, const char *dir,
+                  struct report *report)
 {
     redirect(arena_printf(&(struct arena){ NULL }, "%s/log", dir));
     if (LIMIT_MEMORY)
         limit(RLIMIT_AS, MEMORY);
     limit(RLIMIT_FSIZE, FILE_SIZE);
     limit(RLIMIT_CORE, 0);
-    for (; report->at < end; report->at++) {
+    for (; report->at < sweep->end; report->at += sweep->step) {
         size_t size;
         uint8_t *bytes = damage(subject, report->at, &size);
         const char *reason;
@@ -131,26 +132,28 @@ static void print_failure(const struct subject *subject, const struct report *re
     arena_release(&arena);
 }
 
-size_t run_cases(const struct subject *subject, size_t n, const char *dir)
+size_t run_cases(const struct subject *subject, const struct sweep *sweep, const char *dir)
 {
     struct report *report =
         mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    size_t failed = 0, end;
+    struct sweep part = *sweep; /* a child's */
+    size_t failed = 0, next;
 
     if (report == MAP_FAILED) {
         perror("mmap");
         exit(2);
     }
-    for (report->at = 0; report->at < n; report->at = end) {
+    for (report->at = sweep->first; report->at < sweep->end; report->at = next) {
         int status = 0;
         pid_t pid;
 
-        end = report->at + CASES_OF_A_CHILD < n ? report->at + CASES_OF_A_CHILD : n;
+        next = report->at + CASES_OF_A_CHILD * sweep->step;
+        part.end = next < sweep->end ? next : sweep->end;
         *report->reason = '\0';
         fflush(stdout);
         pid = fork();
         if (pid == 0)
-            child(subject, end, dir, report);
+            child(subject, &part, dir, report);
         if (pid < 0 || waitpid(pid, &status, 0) != pid) {
             perror("fork");
             exit(2);
@@ -159,7 +162,7 @@ size_t run_cases(const struct subject *subject, size_t n, const char *dir)
             continue;
         if (failed++ < MOST_PRINTED)
             print_failure(subject, report, status, dir);
-        end = report->at + 1;
+        next = report->at + sweep->step;
     }
     munmap(report, sizeof *report);
     return failed;

@@ -34,9 +34,13 @@ size_t n_truncations(const struct subject *subject);
 /* One case; NULL = as it should be, otherwise what was wrong. Files are written to `dir`. */
 const char *attempt(enum kind kind, const uint8_t *bytes, size_t size, const char *dir);
 
-/* All cases from 0 to n of a subject, in children; failures are printed and their files kept in
- * `dir`. Returns how many failed. */
-size_t run_cases(const struct subject *subject, size_t n, const char *dir);
+/* Cases first, first + step ... below end. */
+struct sweep {
+    size_t first, step, end;
+};
+
+/* These cases of a subject, in children; failures are printed and their files kept in `dir`. Returns how many failed. */
+size_t run_cases(const struct subject *subject, const struct sweep *sweep, const char *dir);
 
 /* Sound subjects: a model, its text, and the JSON that its passes leave (with a data file in `dir`)
  * from a file; tensor files made in `dir`. The number, or 0 after a message. */

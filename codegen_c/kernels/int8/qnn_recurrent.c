@@ -4,10 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/exact_steps.h"
 #include "codegen_c/expr/scalar_exact.h"
-#include "relay_ir/ops/qnn_recurrent.h"
+#include "codegen_c/kernels/int8/qnn_gates.h"
 #include "relay_ir/walk.h"
 
 /* Inputs that may be computed at run time; all others are constants. */
@@ -56,126 +55,6 @@ static bool accepts_qnn_recurrent(const struct region *region, const char **why)
     ok = integers_of(region, &bulk, &of, why);
     bulk_release(&bulk);
     return ok;
-}
-
-/* --- tables ----------------------------------------------------------------------------------- */
-
-/* The C name of a filled table, "output_suffix", as a constant array. */
-static const char *array_of(struct bind *bind, const char *suffix, enum dtype dtype, int64_t n,
-                            const void *table)
-{
-    const struct type type = type_make(dtype, 1, &n);
-    const char *name =
-        arena_printf(bind->arena, "%s_%s", bind->region->anchor->outputs[0]->name, suffix);
-
-    return bind_operand(bind, constant_new(bind->region->fn, name, &type, table));
-}
-
-static const char *numbers_of(struct bind *bind, const char *suffix, const int32_t *numbers,
-                              int64_t n)
-{
-    int32_t *table = table_new(bind, DTYPE_I32, n);
-
-    memcpy(table, numbers, (size_t)n * sizeof *table);
-    return array_of(bind, suffix, DTYPE_I32, n, table);
-}
-
-static bool any(const int32_t *numbers, int64_t n)
-{
-    bool found = false;
-
-    for (int64_t i = 0; i < n; i++)
-        found = found || numbers[i];
-    return found;
-}
-
-/* Sets `key` to the table if it is not all 0. */
-static bool bind_optional(struct bind *bind, const char *key, const int32_t *numbers, int64_t n)
-{
-    const bool given = numbers && any(numbers, n);
-
-    if (given)
-        bind_text(bind, key, "%s", numbers_of(bind, key, numbers, n));
-    return given;
-}
-
-/* Sets `tables` to the declarations of the activation functions' tables. */
-static void bind_tables(struct bind *bind, const struct qnn_recurrent *of)
-{
-    static const char *const names[] = { "tanh", "exp", "softplus" };
-    static const char *const contents[] = { "tanh(k / 64)", "1 - exp(-k / 64)",
-                                            "log(2) - log(1 + exp(-k / 64))" };
-    struct str lines = { .arena = bind->arena };
-
-    for (enum qnn_table table = 0; table < QNN_TABLE_NONE; table++) {
-        const int n = qnn_table_size(table);
-        uint16_t *entries;
-        bool used = false;
-
-        for (int64_t d = 0; d < of->sizes.directions; d++)
-            for (int i = 0; i < of->kind->n_activations; i++)
-                used = used || qnn_gate_table(of->gate[d][i].function) == table;
-        if (!used)
-            continue;
-        entries = table_new(bind, DTYPE_U16, n);
-        for (int i = 0; i < n; i++)
-            entries[i] = qnn_table_entry(table, i);
-        str_printf(&lines, "%sconst uint16_t *const %s_table = %s; /* [%d] %s in 2^-15 */",
-                   lines.n ? "\n" : "", names[table],
-                   array_of(bind, names[table], DTYPE_U16, n, entries), n, contents[table]);
-    }
-    bind_text(bind, "tables", "%s", str_text(&lines));
-}
-
-/* --- activation functions --------------------------------------------------------------------- */
-
-static const struct {
-    const char *helper;
-    int n_numbers;
-} functions[RNN_FUNCTION_COUNT] = {
-    [RNN_AFFINE] = { "gate_affine", 2 },
-    [RNN_ELU] = { "gate_elu", 1 },
-    [RNN_HARD_SIGMOID] = { "gate_hard_sigmoid", 2 },
-    [RNN_LEAKY_RELU] = { "gate_leaky_relu", 1 },
-    [RNN_RELU] = { "gate_relu", 0 },
-    [RNN_SCALED_TANH] = { "gate_scaled_tanh", 2 },
-    [RNN_SIGMOID] = { "gate_sigmoid", 0 },
-    [RNN_SOFTPLUS] = { "gate_softplus", 0 },
-    [RNN_SOFTSIGN] = { "gate_softsign", 0 },
-    [RNN_TANH] = { "gate_tanh", 0 },
-    [RNN_THRESHOLDED_RELU] = { "gate_thresholded_relu", 1 },
-};
-
-static const char *function_call(struct bind *bind, const struct qnn_gate *gate, const char *v)
-{
-    static const char *const names[] = { "tanh", "exp", "softplus" };
-    const enum qnn_table table = qnn_gate_table(gate->function);
-    struct str call = { .arena = bind->arena };
-
-    bind_helper(bind, functions[gate->function].helper);
-    str_printf(&call, "%s(%s", functions[gate->function].helper, v);
-    if (functions[gate->function].n_numbers > 0)
-        str_printf(&call, ", %" PRId32, gate->alpha);
-    if (functions[gate->function].n_numbers > 1)
-        str_printf(&call, ", %" PRId32, gate->beta);
-    if (table != QNN_TABLE_NONE)
-        str_printf(&call, ", %s_table", names[table]);
-    return arena_printf(bind->arena, "%s)", str_text(&call));
-}
-
-/* Sets `key` to the call of activation function i with the 64-bit sum `v`, clipped before. */
-static void bind_gate(struct bind *bind, const char *key, const struct qnn_recurrent *of, int i,
-                      const char *v)
-{
-    const struct qnn_gate *first = &of->gate[0][i], *second = &of->gate[1][i];
-    const char *sum = arena_printf(bind->arena, "saturate_int(%s, SUM_LEAST, SUM_MOST)", v);
-    const char *call = function_call(bind, first, sum);
-
-    if (of->sizes.directions == 2 && (first->function != second->function ||
-                                      first->alpha != second->alpha || first->beta != second->beta))
-        call = arena_printf(bind->arena, "d == 0 ? %s\n    : %s", call,
-                            function_call(bind, second, sum));
-    bind_text(bind, key, "%s", call);
 }
 
 /* --- states ----------------------------------------------------------------------------------- */
@@ -336,7 +215,7 @@ static void bind_exact_sums(struct bind *bind)
 static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
 {
     const int64_t rows = of->sizes.rows, n = of->sizes.directions * rows;
-    const bool starts = bind_optional(bind, "x_start", of->x_start, n);
+    const bool starts = qnn_gates_optional(bind, "x_start", of->x_start, n);
 
     bind_flag(bind, "exact", of->exact);
     if (of->exact)
@@ -350,12 +229,12 @@ static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
     bind_text(bind, "tr", "%s", dtype_c_type(anchor_input(bind->region, QNN_RNN_R)->dtype));
     bind_input(bind, "weight", QNN_RNN_W);
     bind_input(bind, "recurrent", QNN_RNN_R);
-    bind_text(bind, "x_factor", "%s", numbers_of(bind, "x_factor", of->x_factor, rows));
-    bind_text(bind, "h_factor", "%s", numbers_of(bind, "h_factor", of->h_factor, rows));
+    bind_text(bind, "x_factor", "%s", qnn_gates_numbers(bind, "x_factor", of->x_factor, rows));
+    bind_text(bind, "h_factor", "%s", qnn_gates_numbers(bind, "h_factor", of->h_factor, rows));
     bind_int(bind, "x_shift", of->x_shift);
     bind_int(bind, "h_shift", of->h_shift);
     bind_text(bind, "plus_bias", "%s",
-              bind_optional(bind, "bias", of->bias, n) ? " + bias[line]" : "");
+              qnn_gates_optional(bind, "bias", of->bias, n) ? " + bias[line]" : "");
 }
 
 static void bind_states(struct bind *bind, const struct qnn_recurrent *of)
@@ -391,7 +270,7 @@ static void bind_all(struct bind *bind, const struct qnn_recurrent *of)
               of->clip ? arena_printf(bind->arena, "%" PRId32, of->clip) : "INT32_MAX");
     bind_text(bind, "sum_least", "%s", of->clip ? "-SUM_MOST" : "INT32_MIN");
     bind_weights(bind, of);
-    bind_tables(bind, of);
+    qnn_gates_tables(bind, of);
     bind_places(bind, of);
     bind_states(bind, of);
 }
@@ -425,7 +304,7 @@ static bool bind_qnn_rnn(struct bind *bind)
     struct bulk bulk = { NULL, 0 };
     const struct qnn_recurrent of = begin(bind, &bulk);
 
-    bind_gate(bind, "f", &of, 0, "of_x + of_h");
+    qnn_gates_bind(bind, "f", &of, 0, "of_x + of_h");
     bind_hidden(bind, "hidden_of_gate", &of, "gate", QNN_GATE_BITS);
     return end(bind, &bulk, &of, 0);
 }
@@ -437,16 +316,16 @@ static bool bind_qnn_gru(struct bind *bind)
     const bool linear = bind->region->anchor->attrs.rnn.linear_before_reset;
 
     bind_flag(bind, "linear", linear);
-    bind_gate(bind, "update", &of, 0, "sum[0]");
-    bind_gate(bind, "reset", &of, 0, "sum[1]");
-    bind_gate(bind, "change", &of, 1, "to_change");
+    qnn_gates_bind(bind, "update", &of, 0, "sum[0]");
+    qnn_gates_bind(bind, "reset", &of, 0, "sum[1]");
+    qnn_gates_bind(bind, "change", &of, 1, "to_change");
     bind_text(bind, "times_unit", "%s",
               of.h_bits == QNN_GATE_BITS
                   ? ""
                   : arena_printf(bind->arena, " * %d", 1 << (QNN_GATE_BITS - of.h_bits)));
     bind_hidden(bind, "hidden_of_sum", &of, "moved", 2 * QNN_GATE_BITS);
     bind_text(bind, "plus_h_bias", "%s",
-              bind_optional(bind, "h_bias", of.h_bias, of.sizes.directions * of.sizes.hidden)
+              qnn_gates_optional(bind, "h_bias", of.h_bias, of.sizes.directions * of.sizes.hidden)
                   ? " + h_bias[d * HIDDEN + k]"
                   : "");
     return end(bind, &bulk, &of, linear ? 0 : 1);
@@ -468,13 +347,14 @@ static bool bind_qnn_lstm(struct bind *bind)
 
     bind_text(bind, "initial_c", "%s", initial_state(bind, &of.initial_c, QNN_RNN_C));
     bind_result(bind, "last_c", "last_c_code", 2, &of.last_c, "cell[k]");
-    bind_optional(bind, "peephole", of.peephole, 3 * of.sizes.directions * of.sizes.hidden);
+    qnn_gates_optional(bind, "peephole", of.peephole, 3 * of.sizes.directions * of.sizes.hidden);
     bind_flag(bind, "input_forget", bind->region->anchor->attrs.rnn.input_forget);
-    bind_gate(bind, "input_gate", &of, 0, seeing(bind, &of, "sum[0]", "old", "p[0]"));
-    bind_gate(bind, "forget_gate", &of, 0, seeing(bind, &of, "sum[2]", "old", "p[2 * HIDDEN]"));
-    bind_gate(bind, "output_gate", &of, 0, seeing(bind, &of, "sum[1]", "now", "p[HIDDEN]"));
-    bind_gate(bind, "change", &of, 1, "sum[3]");
-    bind_gate(bind, "shown", &of, 2, "now");
+    qnn_gates_bind(bind, "input_gate", &of, 0, seeing(bind, &of, "sum[0]", "old", "p[0]"));
+    qnn_gates_bind(bind, "forget_gate", &of, 0,
+                   seeing(bind, &of, "sum[2]", "old", "p[2 * HIDDEN]"));
+    qnn_gates_bind(bind, "output_gate", &of, 0, seeing(bind, &of, "sum[1]", "now", "p[HIDDEN]"));
+    qnn_gates_bind(bind, "change", &of, 1, "sum[3]");
+    qnn_gates_bind(bind, "shown", &of, 2, "now");
     bind_hidden(bind, "hidden_of_gates", &of, "(int64_t)out_gate * shown", 2 * QNN_GATE_BITS);
     return end(bind, &bulk, &of, 1);
 }

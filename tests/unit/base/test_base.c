@@ -408,6 +408,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_worst_error_decides_the_exit_code, 0, N_ROWS(exits));
     tcase_add_test(tcase, every_code_is_explained);
     suite_add_tcase(suite, tcase);
+    srunner_set_fork_status(runner, CK_FORK); /* tests end the process */
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);

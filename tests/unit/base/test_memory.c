@@ -212,6 +212,7 @@ int main(void)
     tcase_add_test(tcase, without_an_owner_nothing_is_noted);
     tcase_add_exit_test(tcase, without_an_owner_the_process_ends, 3);
     suite_add_tcase(suite, tcase);
+    srunner_set_fork_status(runner, CK_FORK); /* tests end the process */
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -13,15 +13,18 @@
 
 static struct ctx *ctx;
 static struct temp_dir dir;
+static struct module *graph;
 
 static void setup(void)
 {
     ctx = ctx_new("model.onnx");
     dir = temp_dir_new();
+    graph = NULL;
 }
 
 static void teardown(void)
 {
+    module_free(graph);
     temp_dir_free(&dir);
     ctx_free(ctx);
 }
@@ -271,8 +274,6 @@ END_TEST
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static struct module *graph;
-
 static struct node *node_named(const char *output)
 {
     for (struct node *node = graph->main->first; node; node = node->next)
@@ -350,8 +351,9 @@ START_TEST(many_unknown_names_are_one_error)
     ck_assert(read_text(str_text(&text), &table));
     ck_assert(!qtable_check(ctx, &table, graph->main));
     ck_assert_int_eq(ctx->diags.n_errors, 1);
-    ck_assert(expect_error(ctx, DIAG_QTABLE,
-                           "3000 of 3000 rows name no node of this model, such as 'node0' in line 1"));
+    ck_assert(
+        expect_error(ctx, DIAG_QTABLE,
+                     "3000 of 3000 rows name no node of this model, such as 'node0' in line 1"));
     ck_assert(expect_error(ctx, DIAG_QTABLE, "the table was made for another model"));
 }
 END_TEST

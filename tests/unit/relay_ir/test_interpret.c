@@ -351,6 +351,7 @@ int main(void)
     tcase_add_test(tcase, inputs_that_do_not_fit_are_all_reported);
     tcase_add_test(tcase, inputs_that_fit_are_accepted);
     suite_add_tcase(suite, tcase);
+    srunner_set_fork_status(runner, CK_FORK); /* a test limits its memory */
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
