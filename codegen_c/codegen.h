@@ -69,6 +69,7 @@ struct codegen_options {
     bool share;     /* regions that differ in constants only share a function */
     bool optimize_size; /* the same, and no stripes for speed */
     bool guard;         /* codegen_c/emit/guard.h */
+    const struct codegen_result *largest; /* --vary: of the first variant alone, for reports */
     bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
     int n_pools;        /* 0 = one arena, of any size */
     const struct codegen_pool *pools;

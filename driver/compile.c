@@ -64,6 +64,10 @@ static const char *banner_options(struct driver_state *driver)
 
     for (int i = 0; i < driver->args.options[OPTION_SHAPE].n; i++)
         str_printf(&text, " --shape %s", driver->args.options[OPTION_SHAPE].at[i]);
+    for (int i = 0; i < driver->args.options[OPTION_VARY].n; i++)
+        str_printf(&text, " --vary %s", driver->args.options[OPTION_VARY].at[i]);
+    for (int i = 0; i < driver->args.options[OPTION_MAX].n; i++)
+        str_printf(&text, " --max %s", driver->args.options[OPTION_MAX].at[i]);
     for (int i = 0; i < driver->args.options[OPTION_FREEZE].n; i++)
         str_printf(&text, " --freeze %s", driver->args.options[OPTION_FREEZE].at[i]);
     for (int i = 0; i < driver->args.options[OPTION_CUSTOM_OP].n; i++)
@@ -169,6 +173,8 @@ bool stage_describe(struct driver_state *driver)
 
 bool driver_compile(struct driver_state *driver)
 {
+    if (variants_wanted(driver))
+        return compile_variants(driver);
     return driver_prepare(driver) && driver_run(driver, STAGE_PRINT);
 }
 

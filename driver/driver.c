@@ -108,6 +108,7 @@ void driver_take(struct driver_state *driver, struct module *module)
 void driver_free(struct driver_state *driver)
 {
     drop_unfinished(driver);
+    variants_free(driver);
     partition_free(driver->offload.partition);
     driver->offload.partition = NULL;
     bulk_release(&driver->bulk);

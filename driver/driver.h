@@ -108,6 +108,8 @@ struct driver_state {
     struct codegen_options codegen;
     struct codegen_result result;
     struct planned_code *code; /* after plan, until print or driver_free; needs the module */
+    int n_variants;            /* --vary: compilations whose networks `module` has taken */
+    struct driver_state *variants; /* [n_variants] */
 };
 
 /* --- running stages --------------------------------------------------------------------------- */
@@ -220,6 +222,16 @@ const char *chosen_numbers(
 void simulate_precision(struct driver_state *driver);
 void realise_precision(struct driver_state *driver);
 struct samples *open_samples(struct driver_state *driver, const struct function *fn, int64_t *n);
+
+/* --- variants.c ------------------------------------------------------------------------------- */
+
+/* `compile` with --vary or --max: the network for each combination of values, then one module of all. */
+bool variants_wanted(const struct driver_state *driver);
+bool compile_variants(struct driver_state *driver);
+void variants_free(struct driver_state *driver);
+
+/* " --shape time=200": the largest values, for commands that take one shape; "" without --vary. */
+const char *largest_shape(const struct driver_state *driver);
 
 /* --- offload.c -------------------------------------------------------------------------------- */
 

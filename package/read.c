@@ -122,6 +122,14 @@ static bool read_file(struct package *package, const char *name)
     json = cJSON_ParseWithLength((const char *)file.data, file.size);
     file_unmap(&file);
     schema = json ? text_of(ctx, json, "schema") : NULL;
+    if (schema && strcmp(schema, "relayc-model") == 0 && member(json, "sizes")) {
+        cJSON_Delete(json);
+        diag_error(ctx, DIAG_USAGE, NULL,
+                   "%s is of a network whose sizes are known at run time (--vary)", path);
+        diag_help(ctx, "add the files of %s to the firmware as they are, or compile for --shape",
+                  package->from);
+        return false;
+    }
     if (schema && strcmp(schema, "relayc-model") == 0) {
         ok = read_model(ctx, json, &package->models[package->n_models]);
         package->n_models += ok;

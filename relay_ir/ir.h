@@ -100,6 +100,7 @@ struct module {
     struct function *last_function;
     int n_states;
     struct state *states;   /* relay_ir/state.h */
+    struct variants *variants; /* relay_ir/variants.h; NULL: main is one network */
     int opset;              /* of the ONNX default domain; 0 = not from ONNX */
     int n_onnx_nodes;       /* of the model's graph, for reports; 0 = not from ONNX */
     const char *format;     /* of the file, for reports: "ONNX", "TensorFlow Lite" */

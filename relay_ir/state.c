@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "relay_ir/variants.h"
 #include "relay_ir/walk.h"
 
 void state_add(struct module *module, const struct state *state)
@@ -37,12 +38,12 @@ const struct state *state_of_result(const struct module *module, int result)
 
 int count_inputs(const struct module *module)
 {
-    return module->main->n_params - module->n_states;
+    return interface_params(module) - module->n_states;
 }
 
 int count_outputs(const struct module *module)
 {
-    return module->main->ret->n_inputs - module->n_states;
+    return interface_results(module) - module->n_states;
 }
 
 /* Codes are kept as they are. */

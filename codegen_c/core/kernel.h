@@ -69,9 +69,15 @@ struct region {
     bool amx;        /* products of floats by AMX are wanted: they pay for the whole network */
     bool keep_zeros; /* --skip-zeros off */
     const struct choice *choice; /* how to write it (knob.h); NULL = as usual */
+    bool
+        choice_is_hint; /* of a larger variant (--vary): what does not fit here is left out silently */
+    /* Of many variants (--vary): the size of the result varies, and its last dim. Text that depends on neither is
+     * better then, as all have one function. */
+    bool size_varies, columns_vary;
     const char *c_name;          /* "region_conv1": an identifier, unique in the file */
     const char *own_name;        /* the same, also where c_name is that of a shared function */
     int index;                   /* execution order */
+    int variant;                 /* relay_ir/variants.h; 0 without */
     size_t largest;              /* bytes of the largest value between regions: scratch that fits
                                     beside what is read without being more costs no memory */
     struct external *external;   /* another target runs it: no anchor and no kernel; else NULL */

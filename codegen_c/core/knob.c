@@ -85,7 +85,8 @@ const char *knob_take(struct ctx *ctx, struct region *region, enum knob knob, co
     const int at = chosen ? index_of(chosen, n, values) : -1;
 
     assert(index_of(usual, n, values) >= 0);
-    if (chosen && at < 0 && !range->n) /* told once, however often the kernel asks */
+    if (chosen && at < 0 && !range->n &&
+        !region->choice_is_hint) /* told once, however often the kernel asks */
         warn_stale(ctx, region, knob, chosen);
     *range = (struct knob_range){ n, values, values[index_of(usual, n, values)],
                                   values[at < 0 ? index_of(usual, n, values) : at] };
@@ -94,7 +95,7 @@ const char *knob_take(struct ctx *ctx, struct region *region, enum knob knob, co
 
 void knob_check(struct ctx *ctx, const struct region *region)
 {
-    for (int i = 0; region->choice && i < KNOB_COUNT; i++)
+    for (int i = 0; region->choice && !region->choice_is_hint && i < KNOB_COUNT; i++)
         if (region->choice->value[i] && !region->config.knobs[i].n)
             warn_stale(ctx, region, (enum knob)i, region->choice->value[i]);
 }

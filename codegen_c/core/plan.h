@@ -149,6 +149,9 @@ bool plan_order(struct plan *plan, struct arena *arena, struct function *main,
 bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
                const struct codegen_pool *pools, int n);
 
+/* For plan_pack, with --vary (plan_variants.c): one arena for all variants. */
+void plan_pack_variants(struct plan *plan, struct arena *arena, const struct region *regions);
+
 /* For plan_pack to leave this many bytes free in front of the first block of each pool and behind
  * each block: a multiple of PLAN_ALIGN. Pools may take more than their limits then. */
 void plan_guard(struct plan *plan, size_t zone);

@@ -20,6 +20,7 @@ struct emitted {
     const struct region *same_as; /* earlier region with the same function; NULL = none */
     const char *shape;            /* of a function for several shapes: the constant that it is given
                                      first (print/fold.h); NULL = another function */
+    const char *shape_type;       /* with --vary, `shape` is the numbers and this the struct */
     const char *signature;        /* codegen_c/select/signature.h; NULL for a backend's region */
     int64_t macs;
     size_t weight_bytes; /* of arrays that no earlier region reads */
@@ -49,10 +50,12 @@ struct codegen {
     struct region *regions;
     struct emitted *emitted; /* [n_regions] */
     int n_regions;
+    int n_listed; /* regions in NAME.json and in lists: those of the first variant, which is the largest (--vary) */
     struct external_module *modules; /* backends in use, in order of first use */
     int n_modules;
     struct weights weights;
     struct packed *packed; /* of all plans (codegen_c/core/packed.h) */
+    struct map hints; /* choices of the first variant, by the name of a region's result (--vary) */
     struct map helpers;    /* name -> struct helper, in the order in which they are pasted */
     struct map includes;   /* "math.h" */
     const char **input_names, **output_names; /* parameters of NAME_run */
@@ -67,6 +70,7 @@ struct codegen {
                   * FMA if --deterministic or rounded as ONNX has it */
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
     bool amx;    /* products of floats by AMX are wanted */
+    struct variant_group *variant_groups; /* --vary (emit/emit_variants.c) */
     uint32_t code_id, data_id; /* checksums of the code and of the constants (emit/identity.h) */
     int n_weight_files;
     struct writer **writers; /* [result->n_files] */

@@ -7,6 +7,7 @@
 
 #include "codegen_c/core/state.h"
 #include "relay_ir/state.h"
+#include "relay_ir/variants.h"
 
 static int by_bytes(const void *left, const void *right)
 {
@@ -15,14 +16,15 @@ static int by_bytes(const void *left, const void *right)
     return (a->bytes < b->bytes) - (a->bytes > b->bytes);
 }
 
-/* The first region during which most is alive. */
-static int greatest_region(const struct plan *plan, struct arena *arena, size_t *most)
+/* The first region during which most is alive, of the first n. */
+static int greatest_region(const struct plan *plan, int n_regions, struct arena *arena,
+                           size_t *most)
 {
     const size_t *alive = plan_alive(plan, arena);
     int found = -1;
 
     *most = 0;
-    for (int r = 0; r < plan->n_regions; r++)
+    for (int r = 0; r < n_regions; r++)
         if (alive[r] > *most) {
             *most = alive[r];
             found = r;
@@ -36,12 +38,12 @@ void find_peak(struct codegen *codegen)
     const struct plan *plan = &codegen->plan;
     struct arena *arena = &codegen->ctx->perm;
     struct codegen_peak *peak = &codegen->result->peak;
-    const int r = greatest_region(plan, &codegen->arena, &peak->bytes);
+    const int r = greatest_region(plan, codegen->n_listed, &codegen->arena, &peak->bytes);
 
-    for (int i = 0; i < main->n_params && !plan->io_inside; i++)
+    for (int i = 0; i < interface_params(codegen->module) && !plan->io_inside; i++)
         if (!state_of_param(codegen->module, i))
             codegen->result->io_bytes += type_bytes(&main->params[i]->type);
-    for (int i = 0; i < main->ret->n_inputs && !plan->io_inside; i++)
+    for (int i = 0; i < interface_results(codegen->module) && !plan->io_inside; i++)
         if (!state_of_result(codegen->module, i))
             codegen->result->io_bytes += type_bytes(&main->ret->inputs[i]->type);
     if (r < 0)

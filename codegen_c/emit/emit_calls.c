@@ -6,8 +6,9 @@
 #include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/guard.h"
+#include "codegen_c/expr/slots.h"
 
-/* "base + 4096" */
+/* "base + 4096", with a slot */
 static const char *scratch_text(struct codegen *codegen, int region)
 {
     const struct plan *plan = &codegen->plan;
@@ -15,11 +16,12 @@ static const char *scratch_text(struct codegen *codegen, int region)
 
     while (plan->blocks[i].value || plan->blocks[i].first != region)
         i--;
-    return arena_printf(&codegen->arena, "%s + %zu", pool_base(codegen, plan->blocks[i].pool),
-                        plan->blocks[i].offset);
+    return arena_printf(&codegen->arena, "%s + %s", pool_base(codegen, plan->blocks[i].pool),
+                        slot_text(codegen, SLOT_OPERAND, (int64_t)plan->blocks[i].offset));
 }
 
-void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent)
+static void add_plain_call(struct codegen *codegen, struct str *out, const struct region *region,
+                           int indent)
 {
     const struct node *call = region->call;
     struct arena *arena = &codegen->arena;
@@ -32,7 +34,7 @@ void add_call(struct codegen *codegen, struct str *out, const struct region *reg
 
     add_guard_before(codegen, out, region->index, indent);
     if (emitted->shape)
-        items[n++] = arena_printf(arena, "&%s", emitted->shape);
+        items[n++] = arena_printf(arena, "&%s", emitted->shape_type ? "shape" : emitted->shape);
     for (int i = 0; i < call->n_inputs; i++)
         if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
             !(region->place.absent && region->place.absent[i]))
@@ -48,6 +50,20 @@ void add_call(struct codegen *codegen, struct str *out, const struct region *reg
         str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
                    region->index);
     add_guard_after(codegen, out, region->index, indent);
+}
+
+void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent)
+{
+    const struct emitted *emitted = &codegen->emitted[region->index];
+
+    if (!emitted->shape_type) {
+        add_plain_call(codegen, out, region, indent);
+        return;
+    }
+    str_printf(out, "%*s{\n%*s" SLOT_STATIC "const struct %s shape = { %s };\n\n", indent, "",
+               indent + 4, "", emitted->shape_type, emitted->shape);
+    add_plain_call(codegen, out, region, indent + 4);
+    str_printf(out, "%*s}\n", indent, "");
 }
 
 static bool same_guard(const struct guard *a, const struct guard *b)
@@ -100,7 +116,7 @@ int most_guards(const struct codegen *codegen)
     return most;
 }
 
-void add_calls(struct codegen *codegen, struct str *out)
+void add_calls(struct codegen *codegen, struct str *out, int variant)
 {
     const struct guards none = { 0, NULL };
     const int most = most_guards(codegen);
@@ -108,6 +124,8 @@ void add_calls(struct codegen *codegen, struct str *out)
                              arena_array(&codegen->arena, bool, most) };
 
     for (int r = 0; r < codegen->n_regions; r++) {
+        if (codegen->regions[r].variant != variant)
+            continue;
         change_guards(codegen, out, &open, &codegen->regions[r].guards);
         add_call(codegen, out, &codegen->regions[r], 4 + 4 * open.guards.n);
     }

@@ -7,8 +7,8 @@
 
 void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent);
 
-/* All regions in their order, with the conditions under which they run. */
-void add_calls(struct codegen *codegen, struct str *out);
+/* All regions of a variant (relay_ir/variants.h) in their order, with the conditions under which they run. */
+void add_calls(struct codegen *codegen, struct str *out, int variant);
 
 /* The most conditions around one region; 0 = all regions run always. */
 int most_guards(const struct codegen *codegen);

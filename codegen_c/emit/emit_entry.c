@@ -8,7 +8,10 @@
 #include "codegen_c/emit/emit_calls.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_state.h"
+#include "codegen_c/emit/emit_variants.h"
 #include "codegen_c/emit/guard.h"
+#include "codegen_c/expr/slots.h"
+#include "relay_ir/variants.h"
 
 const char *entry_name(const struct codegen *codegen, const struct value *value)
 {
@@ -202,13 +205,16 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
     str_printf(out, "    %s%s *const %s = ", place->kind == PLACE_INPUT ? "const " : "",
                dtype_c_type(value->type.dtype), name);
     if (place->kind == PLACE_INPUT)
-        str_printf(out, "%s + %" PRId64, codegen->input_names[place->index], part->at);
+        str_printf(out, "%s + %s", codegen->input_names[place->index],
+                   slot_text(codegen, SLOT_OPERAND, part->at));
     else if (place->kind == PLACE_OUTPUT)
-        str_printf(out, "%s + %" PRId64, codegen->output_names[place->index], part->at);
+        str_printf(out, "%s + %s", codegen->output_names[place->index],
+                   slot_text(codegen, SLOT_OPERAND, part->at));
     else
-        str_printf(out, "(void *)(%s + %zu)",
-                   pool_base(codegen, plan->blocks[plan->block[value->id]].pool), place->offset);
-    str_printf(out, "; /* %s", shape_comment(&codegen->arena, &value->type));
+        str_printf(out, "(void *)(%s + %s)",
+                   pool_base(codegen, plan->blocks[plan->block[value->id]].pool),
+                   slot_text(codegen, SLOT_OPERAND, (int64_t)place->offset));
+    str_printf(out, "; /* %s", slot_shape_comment(codegen, &value->type));
     str_printf(out, "%s%s */\n", part_comment(codegen, value),
                region ? over_comment(codegen, region) : "");
 }
@@ -230,13 +236,13 @@ static void add_inputs(struct codegen *codegen, struct str *out)
     }
 }
 
-static void add_pointers(struct codegen *codegen, struct str *out)
+void add_pointers(struct codegen *codegen, struct str *out, int variant)
 {
     const struct plan *plan = &codegen->plan;
     bool any = false;
     int r = 0;
 
-    for (int p = 0; p < plan->n_pools; p++)
+    for (int p = 0; p < plan->n_pools && !codegen->module->variants; p++)
         if (plan->pools[p].bytes > 0)
             str_printf(out, "    unsigned char *const %s = %s;\n", pool_base(codegen, p),
                        pool_arena(codegen, p));
@@ -247,12 +253,14 @@ static void add_pointers(struct codegen *codegen, struct str *out)
                                           ? &codegen->regions[r++]
                                           : NULL;
 
+        if (variant_of(codegen->module, node) != variant)
+            continue;
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             add_pointer(codegen, out, node->outputs[i], region);
             any = any || codegen->local_names[node->outputs[i]->id];
         }
     }
-    if (any || plan->arena_bytes > 0)
+    if (any || (plan->arena_bytes > 0 && !codegen->module->variants))
         str_add(out, "\n");
 }
 
@@ -260,7 +268,7 @@ static void add_step(struct codegen *codegen, struct str *out)
 {
     add_prototype(codegen, out, true, ")\n{\n");
     add_checks(codegen, out);
-    add_pointers(codegen, out);
+    add_pointers(codegen, out, 0);
     str_add(out, "    switch (region) {\n");
     for (int r = 0; r < codegen->n_regions; r++) {
         str_printf(out, "    case %d:\n", r);
@@ -296,11 +304,30 @@ static void add_run_by_steps(struct codegen *codegen, struct str *out)
     str_add(out, "    return code;\n}\n");
 }
 
+/* NAME_run with sizes. */
+static void add_entry_of_variants(struct codegen *codegen, struct str *out)
+{
+    const char *sizes[MAX_SYMBOLS];
+    const int n = add_sizes(codegen, sizes, false);
+
+    add_size_lookups(codegen, out);
+    add_variants(codegen, out);
+    add_prototype(codegen, out, false, ")\n{\n");
+    add_list(out, "    const int row = row_of(", n, sizes, ");\n\n", 27);
+    add_checks(codegen, out);
+    add_variant_choice(codegen, out);
+    str_printf(out, "    return %s_OK;\n}\n", codegen->upper);
+}
+
 void add_entry(struct codegen *codegen, struct str *out)
 {
     const bool by_steps =
         codegen->options->step && codegen->n_regions > 0 && most_guards(codegen) == 0;
 
+    if (codegen->module->variants) {
+        add_entry_of_variants(codegen, out);
+        return;
+    }
     add_state_reset(codegen, out);
     if (codegen->options->step)
         add_step(codegen, out);
@@ -310,8 +337,8 @@ void add_entry(struct codegen *codegen, struct str *out)
         return;
     }
     add_checks(codegen, out);
-    add_pointers(codegen, out);
-    add_calls(codegen, out);
+    add_pointers(codegen, out, 0);
+    add_calls(codegen, out, 0);
     add_state_copies(codegen, out, 4);
     str_printf(out, "    return %s_OK;\n}\n", codegen->upper);
 }

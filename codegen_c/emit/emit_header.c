@@ -10,8 +10,10 @@
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/emit_interface.h"
 #include "codegen_c/emit/emit_state.h"
+#include "codegen_c/emit/emit_variants.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/print/parallel.h"
+#include "relay_ir/variants.h"
 
 struct writer *emit_open_named(struct codegen *codegen, const char *name)
 {
@@ -52,7 +54,7 @@ static void add_tensors(struct codegen *codegen, struct str *out, const char *ti
         if (!is_kept(c_names[i]))
             str_printf(
                 out, " *    %-*s  %s  \"%s\"\n", (int)width, c_names[i],
-                shape_comment(&codegen->arena, &values[i]->type),
+                interface_shape_comment(codegen, !onnx_names, i),
                 comment_safe(&codegen->arena, onnx_names ? onnx_names[i] : values[i]->name, 80));
 }
 
@@ -115,6 +117,8 @@ static void add_constants(struct codegen *codegen, struct str *out)
         str_printf(out, ",\n    %s_MISALIGNED_ARRAY = 7", upper);
     if (is_guarded(codegen) && !io_is_inside(codegen))
         str_printf(out, ",\n    %s_OVERLAP = 8", upper);
+    if (codegen->module->variants)
+        str_printf(out, ",\n    %s_WRONG_SIZE = 9", upper);
     str_add(out, "\n};\n\n");
 }
 
@@ -164,8 +168,8 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
 {
     const int n_inputs = count_inputs(codegen->module);
     struct arena *arena = &codegen->arena;
-    const char **items =
-        arena_array(arena, const char *, entry_arrays(codegen) + codegen->plan.n_pools + 2);
+    const char **items = arena_array(
+        arena, const char *, entry_arrays(codegen) + codegen->plan.n_pools + 2 + MAX_SYMBOLS);
     const char *head =
         arena_printf(arena, "int %s_%s(", codegen->options->name, step ? "step" : "run");
     int n = 0;
@@ -176,7 +180,12 @@ void add_prototype(struct codegen *codegen, struct str *out, bool step, const ch
         const char *name;
         const struct value *value = entry_array(codegen, i, &name);
 
-        items[n++] = array_parameter(arena, &value->type, name, i < n_inputs);
+        if (i == n_inputs)
+            n += add_sizes(codegen, &items[n], true);
+        items[n++] = codegen->module->variants
+                         ? arena_printf(arena, "%s%s *%s", i < n_inputs ? "const " : "",
+                                        dtype_c_type(value->type.dtype), name)
+                         : array_parameter(arena, &value->type, name, i < n_inputs);
     }
     if (has_state(codegen))
         items[n++] = arena_printf(arena, "struct %s_state *state", codegen->options->name);
@@ -267,15 +276,17 @@ static void add_functions(struct codegen *codegen, struct str *out)
     const bool inside = io_is_inside(codegen);
 
     add_accessors(codegen, out);
+    add_size_functions(codegen, out);
     add_state_functions(codegen, out);
     str_printf(out, "/* Runs the whole network.\n");
     add_tensors(codegen, out,
                 inside ? "Inputs, in the arena, of which nothing is left afterwards:"
                        : "Inputs, only read:",
-                main->n_params, main->params, codegen->input_names, NULL);
+                interface_params(codegen->module), main->params, codegen->input_names, NULL);
     add_tensors(codegen, out,
                 inside ? "Outputs, in the arena:" : "Outputs, written (also in between) and read:",
-                main->ret->n_inputs, main->ret->inputs, codegen->output_names, main->result_names);
+                interface_results(codegen->module), main->ret->inputs, codegen->output_names,
+                main->result_names);
     if (has_state(codegen))
         str_add(out, " *\n * State, read and written: what the runs before have left\n");
     add_pointer_rules(codegen, out);
@@ -326,6 +337,7 @@ void emit_header(struct codegen *codegen)
     add_identity(codegen, &out);
     add_constants(codegen, &out);
     add_memory(codegen, &out);
+    add_size_constants(codegen, &out);
     add_budget(codegen, &out);
     add_guard_header(codegen, &out);
     add_state_struct(codegen, &out);

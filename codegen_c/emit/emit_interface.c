@@ -8,6 +8,7 @@
 #include "codegen_c/core/state.h"
 #include "codegen_c/text/literal.h"
 #include "relay_ir/state.h"
+#include "relay_ir/variants.h"
 
 /* A tensor of the interface. */
 struct tensor_of {
@@ -52,13 +53,13 @@ static struct tensor_of *find_tensors(struct codegen *codegen, int *n)
         arena_array(&codegen->arena, struct tensor_of, main->n_params + main->ret->n_inputs);
 
     *n = 0;
-    for (int i = 0; i < main->n_params; i++)
+    for (int i = 0; i < interface_params(codegen->module); i++)
         if (!state_of_param(codegen->module, i))
             tensors[(*n)++] = (struct tensor_of){ .value = main->params[i],
                                               .c_name = codegen->input_names[i],
                                               .onnx_name = main->params[i]->name,
                                               .is_input = true };
-    for (int i = 0; i < main->ret->n_inputs; i++)
+    for (int i = 0; i < interface_results(codegen->module); i++)
         if (!state_of_result(codegen->module, i))
             tensors[(*n)++] = (struct tensor_of){ .value = main->ret->inputs[i],
                                               .c_name = codegen->output_names[i],

@@ -11,6 +11,8 @@
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_model.h"
 #include "codegen_c/emit/emit_state.h"
+#include "codegen_c/emit/emit_variants.h"
+#include "relay_ir/variants.h"
 
 enum { SCHEMA_VERSION = 1 };
 
@@ -57,11 +59,11 @@ static void add_interface(struct codegen *codegen, cJSON *root)
     cJSON *inputs = cJSON_AddArrayToObject(root, "inputs");
     cJSON *outputs = cJSON_AddArrayToObject(root, "outputs");
 
-    for (int i = 0; i < main->n_params; i++)
+    for (int i = 0; i < interface_params(codegen->module); i++)
         if (!state_of_param(codegen->module, i))
             cJSON_AddItemToArray(inputs, tensor_json(codegen, main->params[i], codegen->input_names[i],
                                                  main->params[i]->name, true));
-    for (int i = 0; i < main->ret->n_inputs; i++)
+    for (int i = 0; i < interface_results(codegen->module); i++)
         if (!state_of_result(codegen->module, i))
             cJSON_AddItemToArray(outputs,
                              tensor_json(codegen, main->ret->inputs[i], codegen->output_names[i],
@@ -152,7 +154,11 @@ static void add_arena(struct codegen *codegen, cJSON *root)
         add_number(arena, "without_stripes", (double)codegen->result->arena_whole_bytes);
     map = cJSON_AddArrayToObject(arena, "map");
     for (int i = 0; i < plan->n_blocks; i++) {
-        cJSON *block = cJSON_CreateObject();
+        cJSON *block;
+
+        if (plan->blocks[i].first >= codegen->n_listed)
+            continue;
+        block = cJSON_CreateObject();
 
         if (codegen->options->n_pools)
             cJSON_AddStringToObject(block, "pool", plan->pools[plan->blocks[i].pool].of->name);
@@ -278,7 +284,9 @@ static void add_readers(const struct codegen *codegen, const struct weight *weig
     cJSON *list = cJSON_AddArrayToObject(to, "regions");
 
     for (const struct weight_reader *r = weight->used_by; r; r = r->next)
-        cJSON_InsertItemInArray(list, 0, cJSON_CreateString(codegen->regions[r->region].c_name));
+        if (r->region < codegen->n_listed)
+            cJSON_InsertItemInArray(list, 0,
+                                    cJSON_CreateString(codegen->regions[r->region].c_name));
 }
 
 static void add_weights(struct codegen *codegen, cJSON *root)
@@ -383,11 +391,12 @@ void emit_json(struct codegen *codegen)
 
     add_model(codegen, root);
     add_interface(codegen, root);
+    add_sizes_json(codegen, root);
     add_state(codegen, root);
     add_arena(codegen, root);
     add_measured(codegen->options->measured, root);
     regions = cJSON_AddArrayToObject(root, "regions");
-    for (int i = 0; i < codegen->n_regions; i++)
+    for (int i = 0; i < codegen->n_listed; i++)
         cJSON_AddItemToArray(regions, region_json(codegen, &codegen->regions[i]));
     add_modules_json(codegen, root);
     add_weights(codegen, root);

@@ -35,7 +35,7 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
         str_printf(out, "opset %d, ", codegen->module->opset);
     str_printf(out, "%d %s node%s -> %d region%s\n", codegen->result->n_onnx_nodes,
                codegen->module->format, str_plural(codegen->result->n_onnx_nodes),
-               codegen->n_regions, str_plural(codegen->n_regions));
+               codegen->n_listed, str_plural(codegen->n_listed));
     str_printf(out, " *    options  %s\n",
                *options->command ? comment_safe(arena, options->command, 200) : "defaults");
     if (options->numbers)
@@ -69,14 +69,15 @@ static void add_region_table(struct codegen *codegen, struct str *out)
     struct arena *arena = &codegen->arena;
     size_t name = strlen("function"), from = strlen("from"), kernel = strlen("kernel");
 
-    for (int i = 0; i < codegen->n_regions; i++) {
+    for (int i = 0; i < codegen->n_listed; i++) {
         name = wider(name, codegen->regions[i].c_name);
         from = wider(from, origin_short(arena, &codegen->regions[i]));
         kernel = wider(kernel, made_by(codegen, &codegen->regions[i]));
     }
-    str_printf(out, " * Regions, in execution order\n *    %3s  %-*s  %-*s  %-*s  y\n", "#",
-               (int)name, "function", (int)from, "from", (int)kernel, "kernel");
-    for (int i = 0; i < codegen->n_regions; i++) {
+    str_printf(out, " * Regions, in execution order%s\n *    %3s  %-*s  %-*s  %-*s  y\n",
+               codegen->module->variants ? ", for the largest sizes" : "", "#", (int)name,
+               "function", (int)from, "from", (int)kernel, "kernel");
+    for (int i = 0; i < codegen->n_listed; i++) {
         const struct region *region = &codegen->regions[i];
 
         str_printf(out, " *    %3d  %-*s  %-*s  %-*s  %s\n", i, (int)name, region->c_name,
@@ -190,6 +191,8 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
     for (int i = 0; i < plan->n_blocks; i++) {
         const struct block *block = &plan->blocks[i];
 
+        if (block->first >= codegen->n_listed)
+            continue;
         str_add(out, " * ");
         if (codegen->options->n_pools)
             str_printf(out, "%-8s ", plan->pools[block->pool].of->name);

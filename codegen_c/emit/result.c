@@ -141,7 +141,7 @@ void fill_result(struct codegen *codegen)
     place_states(codegen);
     result->files = arena_array(arena, const char *, max_files);
     codegen->writers = arena_array(&codegen->arena, struct writer *, max_files);
-    for (int i = 0; i < codegen->n_regions; i++) {
+    for (int i = 0; i < codegen->n_listed; i++) {
         const struct node *call = codegen->regions[i].call;
         struct codegen_place *results = arena_array(arena, struct codegen_place, call->n_outputs);
 
@@ -173,7 +173,7 @@ void fill_result(struct codegen *codegen)
     }
     result->regions = regions;
     result->places = all_places(codegen);
-    result->n_regions = codegen->n_regions;
+    result->n_regions = codegen->n_listed;
     result->n_onnx_nodes =
         codegen->module->n_onnx_nodes ? codegen->module->n_onnx_nodes : (int)nodes.n;
     result->arena_bytes = codegen->plan.arena_bytes;

@@ -148,9 +148,10 @@ static struct tile tile_of_rows(struct bind *bind, int64_t rows, int64_t columns
 {
     const struct window *w = stores->w;
     const int64_t len = form.input == TILE_OFFSETS ? 0 : window_k_len(w) * w->in_c / w->groups;
-    const struct tile_request request = {
-        .rows = rows, .columns = columns, .len = len, .stepped = step > 0
-    };
+    const struct tile_request request = { .rows = bind->region->size_varies ? 0 : rows,
+                                          .columns = columns,
+                                          .len = len,
+                                          .stepped = step > 0 };
     const struct tile tile = tile_that_stores(bind, &request, form, step, false, stores);
 
     bind_text(bind, "results", "%s",

@@ -44,6 +44,31 @@ static bool choose_kernel(struct codegen *codegen, struct region *region)
     return region->config.kernel != NULL;
 }
 
+/* What the largest variant has taken, if it was compiled alone. */
+static void collect_hints(struct codegen *codegen)
+{
+    const struct codegen_result *largest = codegen->options->largest;
+
+    codegen->hints.arena = &codegen->arena;
+    for (int i = 0; largest && i < largest->n_regions; i++) {
+        const struct codegen_region *region = &largest->regions[i];
+        struct choice *choice = arena_new(&codegen->arena, struct choice);
+
+        for (int k = 0; k < KNOB_COUNT && region->knobs; k++)
+            choice->value[k] = region->knobs[k].n ? region->knobs[k].taken : NULL;
+        map_set(&codegen->hints, region->call->outputs[0]->name, choice);
+    }
+}
+
+/* The smaller variants are written like it, so that their regions can be one function. */
+static void take_hint(struct codegen *codegen, struct region *region)
+{
+    if (region->variant == 0 || region->choice)
+        return;
+    region->choice = map_get(&codegen->hints, region->call->outputs[0]->name);
+    region->choice_is_hint = region->choice != NULL;
+}
+
 static bool is_chosen(struct codegen *codegen, struct region *region)
 {
     if (is_external(region->fn))
@@ -52,6 +77,7 @@ static bool is_chosen(struct codegen *codegen, struct region *region)
     if (codegen->options->choices)
         region->choice = map_get(&codegen->options->choices->by_signature,
                                  codegen->emitted[region->index].signature);
+    take_hint(codegen, region);
     return choose_kernel(codegen, region);
 }
 
@@ -79,6 +105,7 @@ bool choose_kernels(struct codegen *codegen)
 {
     bool ok = true;
 
+    collect_hints(codegen);
     for (int i = 0; i < codegen->n_regions; i++) {
         ok = check_sizes(codegen, codegen->regions[i].fn) && ok;
         ok = is_chosen(codegen, &codegen->regions[i]) && ok;

@@ -3,6 +3,7 @@
 #include "codegen_c/core/state.h"
 #include "codegen_c/core/weights.h"
 #include "relay_ir/state.h"
+#include "relay_ir/variants.h"
 
 const char *stored_constant(struct codegen *codegen, const struct value *value)
 {
@@ -79,38 +80,56 @@ static void name_states(struct codegen *codegen)
     }
 }
 
-void name_values(struct codegen *codegen)
+static void reserve_locals(struct codegen *codegen, struct names *locals)
+{
+    names_init(locals, &codegen->arena);
+    for (size_t i = 0; i < codegen->names.taken.n; i++)
+        names_reserve(locals, codegen->names.taken.entries[i].key);
+    for (int p = 0; p < codegen->plan.n_pools; p++) {
+        names_reserve(locals, pool_arena(codegen, p));
+        names_reserve(locals, pool_base(codegen, p));
+    }
+    names_reserve(locals, "region");
+    names_reserve(locals, "code");
+    if (codegen->module->n_states)
+        names_reserve(locals, "state");
+}
+
+/* Inputs and outputs; of all variants alike. */
+static void name_arrays(struct codegen *codegen, struct names *locals)
 {
     const struct function *main = codegen->module->main;
     struct arena *arena = &codegen->arena;
-    const bool *used = find_arguments(codegen);
+    const int n_params = interface_params(codegen->module);
+    const int n_results = interface_results(codegen->module);
+
+    for (int i = 0; i < n_params; i++)
+        if (!codegen->input_names[i])
+            codegen->input_names[i] =
+                names_unique(locals, c_identifier(arena, main->params[i]->name));
+    for (int i = 0; i < n_results; i++)
+        if (!codegen->output_names[i])
+            codegen->output_names[i] =
+                names_unique(locals, c_identifier(arena, main->result_names[i]));
+    for (int i = n_params; i < main->n_params; i++)
+        codegen->input_names[i] = codegen->input_names[i % n_params];
+    for (int i = n_results; i < main->ret->n_inputs; i++)
+        codegen->output_names[i] = codegen->output_names[i % n_results];
+}
+
+/* Pointers of a variant: each is a function with locals of its own. */
+static void name_pointers(struct codegen *codegen, const struct names *taken, const bool *used,
+                          int variant)
+{
+    const struct function *main = codegen->module->main;
+    struct arena *arena = &codegen->arena;
     struct names locals;
 
     names_init(&locals, arena);
-    for (size_t i = 0; i < codegen->names.taken.n; i++)
-        names_reserve(&locals, codegen->names.taken.entries[i].key);
-    for (int p = 0; p < codegen->plan.n_pools; p++) {
-        names_reserve(&locals, pool_arena(codegen, p));
-        names_reserve(&locals, pool_base(codegen, p));
-    }
-    names_reserve(&locals, "region");
-    names_reserve(&locals, "code");
-    if (codegen->module->n_states)
-        names_reserve(&locals, "state");
-    codegen->input_names = arena_array(arena, const char *, main->n_params);
-    codegen->output_names = arena_array(arena, const char *, main->ret->n_inputs);
-    codegen->local_names = arena_array(arena, const char *, main->n_values);
-    name_states(codegen);
-    for (int i = 0; i < main->n_params; i++)
-        if (!codegen->input_names[i])
-            codegen->input_names[i] =
-                names_unique(&locals, c_identifier(arena, main->params[i]->name));
-    for (int i = 0; i < main->ret->n_inputs; i++)
-        if (!codegen->output_names[i])
-            codegen->output_names[i] =
-                names_unique(&locals, c_identifier(arena, main->result_names[i]));
+    for (size_t i = 0; i < taken->taken.n; i++)
+        names_reserve(&locals, taken->taken.entries[i].key);
     for (const struct node *node = main->first; node; node = node->next)
-        for (int i = 0; i < node->n_outputs; i++) {
+        for (int i = 0; i < node->n_outputs && variant_of(codegen->module, node) == variant; i++) {
             const struct value *value = node->outputs[i];
 
             if (codegen->plan.root[value->id] == value && used[value->id] &&
@@ -118,6 +137,23 @@ void name_values(struct codegen *codegen)
                 codegen->local_names[value->id] =
                     names_unique(&locals, c_identifier(arena, value->name));
         }
+}
+
+void name_values(struct codegen *codegen)
+{
+    const struct function *main = codegen->module->main;
+    struct arena *arena = &codegen->arena;
+    const bool *used = find_arguments(codegen);
+    struct names locals;
+
+    reserve_locals(codegen, &locals);
+    codegen->input_names = arena_array(arena, const char *, main->n_params);
+    codegen->output_names = arena_array(arena, const char *, main->ret->n_inputs);
+    codegen->local_names = arena_array(arena, const char *, main->n_values);
+    name_states(codegen);
+    name_arrays(codegen, &locals);
+    for (int v = 0; v < count_variants(codegen->module); v++)
+        name_pointers(codegen, &locals, used, v);
     if (io_is_inside(codegen))
         name_io(codegen, used);
     for (struct value *v = main->constants; v; v = v->next)

@@ -74,7 +74,9 @@ bool plan_pack(struct plan *plan, struct ctx *ctx, const struct region *regions,
     }
     /* Two ways to the same figure: by tasks and by blocks. */
     assert(plan->order_peak == pack_lower_bound(&ctx->scratch, plan->blocks, plan->n_blocks));
-    if (n == 0)
+    if (plan->main->module->variants)
+        plan_pack_variants(plan, &ctx->scratch, regions);
+    else if (n == 0)
         pack_one(plan, ctx);
     else if (!plan_pools(plan, ctx, regions))
         return false;

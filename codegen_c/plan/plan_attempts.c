@@ -193,11 +193,26 @@ static bool plan_pools_and_stripes(struct codegen *codegen, const struct codegen
     return ok;
 }
 
+/* Variants come with orders and stripes of their own, and share what they need. */
+static bool plan_variants(struct codegen *codegen)
+{
+    bool again = false;
+
+    if (!codegen_prepare(codegen, &again) || !codegen_pack(codegen))
+        return false;
+    codegen->result->arena_naive_bytes = codegen->options->largest->arena_naive_bytes;
+    codegen->result->arena_in_place_bytes = codegen->options->largest->arena_in_place_bytes;
+    codegen->result->arena_in_place_alive = codegen->options->largest->arena_in_place_alive;
+    return true;
+}
+
 bool plan_until_fits(struct codegen *codegen, const struct codegen *fresh)
 {
     const struct codegen_options *options = codegen->options;
     const bool fast = wants_fast_stripes(fresh);
 
+    if (fresh->module->variants)
+        return plan_variants(codegen);
     if ((options->ram || options->n_pools || fast) && !stripes_inline(fresh->module))
         return false; /* of a call before */
     if (options->n_pools)

@@ -18,9 +18,14 @@
 #include "codegen_c/select/configure.h"
 #include "relay_ir/macs.h"
 #include "relay_ir/order.h"
+#include "relay_ir/variants.h"
+
+/* With fewer, code for each size is small enough. */
+enum { MANY_VARIANTS = 8 };
 
 static const char *region_name(struct codegen *codegen, const struct region *region)
 {
+    const struct variants *variants = codegen->module->variants;
     const char *symbol = region->fn->global_symbol ? region->fn->global_symbol : region->fn->name;
     const char *wanted = is_external(region->fn)
                              ? arena_printf(&codegen->arena, "%s_%s", codegen->options->name,
@@ -28,16 +33,19 @@ static const char *region_name(struct codegen *codegen, const struct region *reg
                              : arena_printf(&codegen->arena, "region_%s",
                                             c_identifier(&codegen->arena, region_title(region)));
 
+    if (variants)
+        wanted =
+            arena_printf(&codegen->arena, "%s_%s", wanted, variants->at[region->variant].label);
     return names_unique(&codegen->names, wanted);
 }
 
-/* Results of main are the caller's. */
-static size_t largest_value(const struct function *main)
+/* Of a variant. Results of main are the caller's. */
+static size_t largest_value(const struct function *main, int variant)
 {
     size_t largest = 0;
 
     for (const struct node *node = main->first; node; node = node->next)
-        for (int i = 0; i < node->n_outputs; i++) {
+        for (int i = 0; i < node->n_outputs && variant_of(main->module, node) == variant; i++) {
             const size_t bytes = type_bytes(&node->outputs[i]->type);
 
             if (bytes > largest && !value_is_result(node->outputs[i]))
@@ -46,14 +54,46 @@ static size_t largest_value(const struct function *main)
     return largest;
 }
 
+/* By the name of a call's result: that of the last variant, whose sizes are the smallest. */
+static void find_last(struct codegen *codegen, struct map *last)
+{
+    const int n = count_variants(codegen->module);
+
+    last->arena = &codegen->arena;
+    for (const struct node *node = codegen->module->main->first; node; node = node->next)
+        if (n >= MANY_VARIANTS && node->op == OP_CALL && variant_of(codegen->module, node) == n - 1)
+            map_set(last, node->outputs[0]->name, node->outputs[0]);
+}
+
+/* Against the last variant; that against the first. */
+static void find_variation(struct codegen *codegen, const struct map *last, struct map *first,
+                           struct region *region)
+{
+    const struct value *y = region->call->outputs[0];
+    const bool is_last = region->variant == count_variants(codegen->module) - 1;
+    const struct value *other = map_get(is_last ? first : last, y->name);
+
+    if (region->variant == 0)
+        map_set(first, y->name, (void *)(uintptr_t)y);
+    if (!other || last->n == 0)
+        return;
+    region->size_varies = type_elements(&y->type) != type_elements(&other->type);
+    region->columns_vary =
+        y->type.rank != other->type.rank ||
+        (y->type.rank && y->type.dim[y->type.rank - 1] != other->type.dim[other->type.rank - 1]);
+}
+
 static void collect_regions(struct codegen *codegen)
 {
     const struct function *main = codegen->module->main;
-    const size_t largest = largest_value(main);
+    struct map last = { NULL }, first = { .arena = &codegen->arena };
+    size_t largest = 0;
+    int variant = -1;
     const struct guards *guards = guards_find(&codegen->arena, main);
 
     codegen->regions = arena_array(&codegen->arena, struct region, main->n_nodes);
     codegen->emitted = arena_array(&codegen->arena, struct emitted, main->n_nodes);
+    find_last(codegen, &last);
     for (struct node *node = main->first; node; node = node->next) {
         struct region *region = &codegen->regions[codegen->n_regions];
 
@@ -62,9 +102,13 @@ static void collect_regions(struct codegen *codegen)
         region->fn = node->callee;
         region->call = node;
         region->index = codegen->n_regions++;
+        region->variant = variant_of(codegen->module, node);
+        if (region->variant != variant)
+            largest = largest_value(main, variant = region->variant);
         region->machine = codegen->machine;
         region->winograd = codegen->options->winograd;
         region->amx = codegen->amx;
+        find_variation(codegen, &last, &first, region);
         region->keep_zeros = codegen->options->keep_zeros;
         region->largest = largest;
         if (guards)
@@ -120,6 +164,8 @@ static void drop_regions(struct codegen *codegen)
         n++;
     }
     codegen->n_regions = n;
+    while (codegen->n_listed < n && codegen->regions[codegen->n_listed].variant == 0)
+        codegen->n_listed++;
 }
 
 static void store_constants(struct codegen *codegen)
@@ -141,6 +187,19 @@ static void sort_by_guards(struct function *main)
     arena_release(&arena);
 }
 
+/* Sizes are arguments of functions, beside what these call their own. */
+static void name_symbols(struct codegen *codegen)
+{
+    static const char *const words[] = { "arena", "base", "i", "row", "row_of", "shape" };
+    struct variants *variants = codegen->module->variants;
+
+    for (size_t i = 0; variants && i < sizeof words / sizeof *words; i++)
+        names_reserve(&codegen->names, words[i]);
+    for (int s = 0; variants && s < variants->n_symbols; s++)
+        variants->symbols[s].c_name = names_unique(
+            &codegen->names, c_identifier(&codegen->module->arena, variants->symbols[s].name));
+}
+
 static void begin(struct codegen *codegen)
 {
     sort_by_guards(codegen->module->main);
@@ -155,6 +214,7 @@ static void begin(struct codegen *codegen)
     codegen->includes.arena = &codegen->arena;
     codegen->weights.by_content.arena = &codegen->arena;
     reserve_names(codegen);
+    name_symbols(codegen);
     collect_regions(codegen);
 }
 

@@ -10,9 +10,11 @@
  *          functions of their own. */
 #include "codegen_c/print/fold.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "codegen_c/core/state.h"
+#include "codegen_c/expr/slots.h"
 #include "codegen_c/print/fold_text.h"
 #include "codegen_c/select/configure.h"
 
@@ -20,15 +22,19 @@ static bool join(struct codegen *codegen, struct fold *fold, struct shape_text *
 {
     struct shape_text *first = fold->texts[0];
     bool *varies = arena_array(&codegen->arena, bool, first->n_members);
+    bool *loose = codegen->module->variants ? arena_array(&codegen->arena, bool, first->n) : NULL;
 
     if (first->region->config.kernel != text->region->config.kernel)
         return false;
     if (first->n_members)
         memcpy(varies, fold->varies, (size_t)first->n_members * sizeof *varies);
-    if (!shape_text_compare(first, text, varies) || !shape_text_can_vary(first, varies) ||
+    if (loose && fold->loose)
+        memcpy(loose, fold->loose, (size_t)first->n * sizeof *loose);
+    if (!shape_text_compare(first, text, varies, loose) || !shape_text_can_vary(first, varies) ||
         strcmp(fold_prose(&codegen->arena, first), fold_prose(&codegen->arena, text)) != 0)
         return false;
     fold->varies = varies;
+    fold->loose = loose;
     fold->texts[fold->n++] = text;
     return true;
 }
@@ -77,6 +83,37 @@ static const char *row_of(struct arena *arena, const struct fold *fold,
     return str_text(&out);
 }
 
+/* A plain number; of another text false. */
+static bool is_number(const char *text, long long *number)
+{
+    char *end;
+
+    *number = strtoll(text, &end, 10);
+    return end > text && !*end;
+}
+
+/* ".in_w = 200, .out_w = 100", with slots: NAME_run has these numbers from its sizes. */
+static const char *initialiser_of(struct codegen *codegen, const struct fold *fold,
+                                  const struct shape_text *text)
+{
+    struct str out = { .arena = &codegen->arena };
+    long long number;
+
+    for (int m = 0; m < text->n_members; m++)
+        if (fold_is_field(fold, m)) {
+            const char *value = fold_value(&codegen->arena, text, m);
+
+            str_printf(&out, "%s.%s = %s", out.n ? ", " : "",
+                       fold_field(&codegen->arena, &fold->texts[0]->members[m]),
+                       is_number(value, &number) ? slot_text(codegen, SLOT_WHOLE, number) : value);
+        }
+    for (int i = 0; i < fold_n_loose(fold); i++)
+        str_printf(&out, "%s.%s = %s", out.n ? ", " : "", fold_loose_field(&codegen->arena, i),
+                   slot_text(codegen, SLOT_WHOLE,
+                             strtoll(fold_loose_value(&codegen->arena, fold, text, i), NULL, 10)));
+    return str_text(&out);
+}
+
 static const char *title_of(const struct region *region)
 {
     static const char stem[] = "region_";
@@ -90,7 +127,7 @@ static bool has_fields(const struct fold *fold)
 
     for (int m = 0; m < fold->texts[0]->n_members; m++)
         any = any || fold_is_field(fold, m);
-    return any;
+    return any || fold_n_loose(fold) > 0;
 }
 
 /* The struct, and a constant for each shape; names[i] of texts[i]. */
@@ -108,8 +145,12 @@ static const char *add_table(struct codegen *codegen, const struct fold *fold, s
     for (int m = 0; m < first->n_members; m++)
         if (fold_is_field(fold, m))
             str_printf(out, "    int %s;\n", fold_field(arena, &first->members[m]));
+    for (int i = 0; i < fold_n_loose(fold); i++)
+        str_printf(out, "    int %s;\n", fold_loose_field(arena, i));
     str_add(out, "};\n\n");
-    for (int i = 0; i < fold->n; i++) {
+    for (int i = 0; i < fold->n && codegen->module->variants; i++)
+        names[i] = initialiser_of(codegen, fold, fold->texts[i]);
+    for (int i = 0; i < fold->n && !codegen->module->variants; i++) {
         const char *row = row_of(arena, fold, fold->texts[i]);
 
         names[i] = map_get(&rows, row);
@@ -120,7 +161,7 @@ static const char *add_table(struct codegen *codegen, const struct fold *fold, s
         map_set(&rows, row, (void *)names[i]);
         str_printf(out, "static const struct %s %s = { %s };\n", type, names[i], row);
     }
-    str_add(out, "\n");
+    str_add(out, codegen->module->variants ? "" : "\n");
     return type;
 }
 
@@ -128,7 +169,7 @@ static const char *add_table(struct codegen *codegen, const struct fold *fold, s
 
 /* Region r calls the common function, as the one of `text`. */
 static void hand_over(struct codegen *codegen, struct fold *fold, const struct shape_text *text,
-                      int r, const char *name, const char *shape)
+                      int r, const char *name, const char *shape, const char *type)
 {
     struct emitted *emitted = &codegen->emitted[r];
     const struct weight **arrays =
@@ -141,6 +182,7 @@ static void hand_over(struct codegen *codegen, struct fold *fold, const struct s
     emitted->n_arrays = text->n_arrays;
     emitted->takes_arrays = true;
     emitted->shape = shape;
+    emitted->shape_type = codegen->module->variants ? type : NULL;
     if (&codegen->regions[r] != first) {
         emitted->text = NULL;
         emitted->same_as = first;
@@ -168,7 +210,7 @@ static void print_fold(struct codegen *codegen, struct fold *fold)
 
         for (int r = 0; r < codegen->n_regions; r++)
             if (&codegen->regions[r] == of || (codegen->emitted[r].same_as == of && !done[r])) {
-                hand_over(codegen, fold, fold->texts[i], r, name, shapes[i]);
+                hand_over(codegen, fold, fold->texts[i], r, name, shapes[i], type);
                 done[r] = true;
             }
     }

@@ -30,6 +30,67 @@ bool fold_is_field(const struct fold *fold, int m)
     return fold->varies[m] && fold->used[m];
 }
 
+static bool same_token(const struct piece *a, const struct piece *b)
+{
+    return a->token.n == b->token.n &&
+           memcmp(a->token.text, b->token.text, (size_t)a->token.n) == 0;
+}
+
+/* The first loose number that is as number i in all texts. */
+static int first_alike(const struct fold *fold, int i)
+{
+    for (int k = 0; k < i; k++) {
+        bool alike = fold->loose[k];
+
+        for (int t = 0; t < fold->n && alike; t++)
+            alike = same_token(&fold->texts[t]->pieces[k], &fold->texts[t]->pieces[i]);
+        if (alike)
+            return k;
+    }
+    return i;
+}
+
+/* The field of piece i; with i behind the last, how many there are. */
+static int loose_index(const struct fold *fold, int i)
+{
+    const int first = i < fold->texts[0]->n ? first_alike(fold, i) : i;
+    int n = 0;
+
+    for (int k = 0; k < first; k++)
+        n += fold->loose[k] && first_alike(fold, k) == k;
+    return n;
+}
+
+int fold_n_loose(const struct fold *fold)
+{
+    return fold->loose ? loose_index(fold, fold->texts[0]->n) : 0;
+}
+
+const char *fold_loose_value(struct arena *arena, const struct fold *fold,
+                             const struct shape_text *text, int i)
+{
+    int k = 0;
+
+    while (!fold->loose[k] || first_alike(fold, k) != k || loose_index(fold, k) != i)
+        k++;
+    return arena_strndup(arena, text->pieces[k].token.text, (size_t)text->pieces[k].token.n);
+}
+
+const char *fold_loose_field(struct arena *arena, int i)
+{
+    return arena_printf(arena, "n%d", i + 1);
+}
+
+/* In the place of a loose number. */
+static void add_loose(struct arena *arena, const struct fold *fold, int i, struct str *out)
+{
+    const struct piece *piece = &fold->texts[0]->pieces[i];
+    const bool sized = token_is(&piece[1].token, "*") && token_is(&piece[2].token, "sizeof");
+
+    str_printf(out, "%sshape->%s", sized ? "(size_t)" : "",
+               fold_loose_field(arena, loose_index(fold, i)));
+}
+
 const char *fold_value(struct arena *arena, const struct shape_text *text, int m)
 {
     struct str out = { .arena = arena };
@@ -67,9 +128,13 @@ static void add_comment(struct codegen *codegen, const struct fold *fold, bool s
 {
     const struct region *region = fold->texts[0]->region;
 
-    str_printf(out, "/* %s of %d regions (see the list at the top)%s.\n",
-               region->config.kernel->name, count_regions(codegen, fold),
-               shaped ? ", whose shape is an argument" : "");
+    if (codegen->module->variants)
+        str_printf(out, "/* %s, for several regions or sizes%s.\n", region->config.kernel->name,
+                   shaped ? ": the shape is an argument" : "");
+    else
+        str_printf(out, "/* %s of %d regions (see the list at the top)%s.\n",
+                   region->config.kernel->name, count_regions(codegen, fold),
+                   shaped ? ", whose shape is an argument" : "");
     if (region->place.leads)
         str_printf(out, " * %s overlaps %s: each part of that is read before it is overwritten.\n",
                    region->results[0], region->params[region->config.lead.param]);
@@ -225,6 +290,8 @@ const char *fold_function(struct codegen *codegen, const struct fold *fold, cons
             str_add(&out, name);
         else if (piece->array != NOTHING)
             str_add(&out, fold->array[piece->array]);
+        else if (fold->loose && fold->loose[i])
+            add_loose(arena, fold, i, &out);
         else
             str_addn(&out, piece->token.text, (size_t)piece->token.n);
         if (i == text->opened && type)

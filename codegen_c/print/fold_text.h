@@ -13,6 +13,7 @@ struct fold {
     int n;
     bool *varies;       /* [texts[0]->n_members] … */
     bool *used;         /* … of which only some are read */
+    bool *loose;        /* [texts[0]->n] numbers of statements that vary; NULL: none may */
     const char **array; /* [texts[0]->n_arrays] the parameters' names */
     struct fold *next;
 };
@@ -31,6 +32,13 @@ const char *fold_prose(struct arena *arena, const struct shape_text *text);
 /* Whether member m is a number of the shape that differs, and is read; others that vary follow
  * from these. */
 bool fold_is_field(const struct fold *fold, int m);
+
+/* Fields for loose numbers, those that are alike in all texts once: number i of fold_n_loose, of a text; and its field.
+ */
+int fold_n_loose(const struct fold *fold);
+const char *fold_loose_value(struct arena *arena, const struct fold *fold,
+                             const struct shape_text *text, int i);
+const char *fold_loose_field(struct arena *arena, int i);
 
 /* The text of member m. */
 const char *fold_value(struct arena *arena, const struct shape_text *text, int m);

@@ -249,7 +249,16 @@ static bool is_number_of_member(const struct shape_text *text, int i)
     return true;
 }
 
-bool shape_text_compare(const struct shape_text *a, const struct shape_text *b, bool *varies)
+static bool must_be_constant(const struct shape_text *text, int i);
+
+/* A number of a statement, of which no compiler must know it. */
+static bool can_be_loose(const struct shape_text *text, int i)
+{
+    return is_integer(&text->pieces[i]) && i > text->params && !must_be_constant(text, i);
+}
+
+bool shape_text_compare(const struct shape_text *a, const struct shape_text *b, bool *varies,
+                        bool *loose)
 {
     if (a->n != b->n || a->n_arrays != b->n_arrays || a->n_members != b->n_members)
         return false;
@@ -266,6 +275,10 @@ bool shape_text_compare(const struct shape_text *a, const struct shape_text *b, 
             (one->token.n == other->token.n &&
              memcmp(one->token.text, other->token.text, (size_t)one->token.n) == 0))
             continue;
+        if (loose && can_be_loose(a, i) && can_be_loose(b, i)) {
+            loose[i] = true;
+            continue;
+        }
         if (!is_integer(one) || !is_integer(other) || !is_number_of_member(a, i) ||
             !is_number_of_member(b, i))
             return false;

@@ -50,8 +50,10 @@ struct shape_text {
 struct shape_text *shape_text_of(struct codegen *codegen, struct region *region);
 
 /* Whether the two differ in names of the functions, in arrays, and in numbers of members; these are
- * marked in varies [n_members]. */
-bool shape_text_compare(const struct shape_text *a, const struct shape_text *b, bool *varies);
+ * marked in varies [n_members]. Numbers of statements may differ, too, if `loose` is given: they are marked there,
+ * [n]. */
+bool shape_text_compare(const struct shape_text *a, const struct shape_text *b, bool *varies,
+                        bool *loose);
 
 /* Marks members whose values follow from marked ones; whether all marked ones can be variables:
  * none decides the length of an array, or is asked for by a directive. */

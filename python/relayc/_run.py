@@ -76,6 +76,9 @@ class Executable:
 
     def __init__(self, report: Mapping[str, Any], files: Sequence[Path], *, cc: Optional[str] = None,
                  cflags: str = "-O2", libs: Sequence[str] = ()) -> None:
+        if report.get("sizes"):
+            raise UsageError("Python does not run networks whose sizes are known at run time only (vary): call the C, or "
+                             "compile with shape")
         self.inputs = tuple(Tensor.of(row) for row in report["inputs"])
         self.outputs = tuple(Tensor.of(row) for row in report["outputs"])
         self._name = str(report["name"])

@@ -53,13 +53,13 @@ static void turn(int64_t extent[3])
 }
 
 /* The convolution's window as the kernel sees it. A 1-D convolution is a row, or, if a row has no
- * tiles, a column (height and width exchanged). */
+ * tiles, or of any length, a column (height and width exchanged). */
 static struct window depthwise_window(const struct region *region)
 {
     struct window w = window_of_conv(region);
 
-    if (w.rank > 1 || has_tiles(&w))
-        return w;
+    if (w.rank > 1 || (has_tiles(&w) && !region->size_varies))
+        return w; /* the tiles of a row depend on its length, those of a column do not */
     turn(w.in);
     turn(w.out);
     turn(w.k);

@@ -192,7 +192,8 @@ static size_t scratch_matmul_tiles(const struct region *region)
 }
 
 /* The tile for whole sums, with an epilogue store if possible. */
-static struct tile bind_whole_sums(struct bind *bind, const struct product *p, int64_t rows)
+static struct tile bind_whole_sums(struct bind *bind, const struct product *p, int64_t rows,
+                                   int64_t n_columns)
 {
     const struct window columns = { .out_c = p->n, .out_channels_last = true };
     const struct tile_stores stores = {
@@ -201,14 +202,15 @@ static struct tile bind_whole_sums(struct bind *bind, const struct product *p, i
                    .channel = "left + first",
                    .channels = "COLUMNS" },
     };
-    const struct tile tile = bind_tile_of_product(bind, rows, p->n, &stores);
+    const struct tile tile = bind_tile_of_product(bind, rows, n_columns, &stores);
 
     bind_text(bind, "results", "%s",
               !tile.stores ? " sum"
                            : arena_printf(bind->arena, "\n    %s, n_rows%s%s", tile.place,
                                           tile.some ? ", n_columns" : "", tile.args));
     bind_flag(bind, "counted",
-              tile.halves || tile.some || (!tile.stores && p->n % tile_panel(bind->machine) != 0));
+              tile.halves || tile.some ||
+                  (!tile.stores && n_columns % tile_panel(bind->machine) != 0));
     return tile;
 }
 
@@ -235,14 +237,15 @@ static bool bind_matmul_tiles(struct bind *bind)
     const bool parts = bind->region->place.tight;
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
-    const bool whole_and_rest = bind->machine->lanes != 1 && p.n > panel && p.n % panel != 0;
+    /* Of any number of columns: whole panels, and a rest. */
+    const int64_t n = bind->region->columns_vary ? 2 * panel + 1 : p.n;
+    const bool whole_and_rest = bind->machine->lanes != 1 && n > panel && n % panel != 0;
     /* Gathered rows have room for the default tile. */
-    const int64_t rows = gathered || parts ? 0 : p.m;
+    const int64_t rows = gathered || parts || bind->region->size_varies ? 0 : p.m;
     const struct tile tile =
-        parts
-            ? bind_tile_f32(bind, rows, p.n, (struct tile_form){ .input = TILE_ROWS, .adds = true })
-            : bind_whole_sums(bind, &p, rows);
-    const char *sum = bind_columns(bind, &tile, p.n);
+        parts ? bind_tile_f32(bind, rows, n, (struct tile_form){ .input = TILE_ROWS, .adds = true })
+              : bind_whole_sums(bind, &p, rows, n);
+    const char *sum = bind_columns(bind, &tile, n);
     const int64_t part = parts ? part_of_inner(p.k, panel, tile.most_pixels) : p.k;
 
     bind_data(bind);

@@ -1,0 +1,308 @@
+"""Networks whose sizes are arguments of NAME_run (--vary, --max): the generated C for every size that it takes, against
+ONNX Runtime, in arrays of just these sizes under ASan and UBSan, or under QEMU; sizes that it does not take; and what
+relayc refuses.
+
+  vary.py [CASE ...]     only cases whose name contains one of these
+"""
+
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+RELAYC = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "relayc"
+WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror".split()
+rng = np.random.default_rng(41)
+
+# Reads sizes and inputs from stdin, each in memory of its own, and writes the code and the outputs to stdout. Outputs
+# begin as 0x5A everywhere, the arena as NaN.
+DRIVER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "net.h"
+
+static void *take(size_t n, int byte)
+{
+    char *memory = aligned_alloc(64, (n + 63) / 64 * 64 + 64);
+
+    if (!memory)
+        exit(3);
+    memset(memory, byte, n);
+    return memory;
+}
+
+int main(void)
+{
+    int32_t sizes[SIZES], bytes[ARRAYS];
+
+    while (fread(sizes, sizeof sizes, 1, stdin) == 1 && fread(bytes, sizeof bytes, 1, stdin) == 1) {
+        void *arrays[ARRAYS], *arena = take(NET_ARENA_BYTES, 0xff);
+        int32_t code;
+
+        for (int i = 0; i < ARRAYS; i++) {
+            arrays[i] = malloc((size_t)bytes[i]); /* of which ASan watches each byte around */
+            if (!arrays[i])
+                exit(3);
+            memset(arrays[i], 0x5a, (size_t)bytes[i]);
+            if (i < INPUTS && fread(arrays[i], (size_t)bytes[i], 1, stdin) != 1)
+                exit(4);
+        }
+        code = net_run(ARGUMENTS);
+        fwrite(&code, sizeof code, 1, stdout);
+        for (int i = INPUTS; i < ARRAYS; i++)
+            fwrite(arrays[i], (size_t)bytes[i], 1, stdout);
+        for (int i = 0; i < ARRAYS; i++)
+            free(arrays[i]);
+        free(arena);
+    }
+    return 0;
+}
+"""
+
+
+def f32(*shape):
+    scale = 1 / np.sqrt(np.prod(shape[1:]) if len(shape) > 1 else 8)
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+def network(nodes, x, outputs, constants):
+    """x: shape, with names; outputs: name -> shape; constants: name -> array."""
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(nodes, "g", [info("x", TensorProto.FLOAT, x)],
+                              [info(n, TensorProto.FLOAT, s) for n, s in outputs.items()],
+                              [numpy_helper.from_array(np.asarray(a), n) for n, a in constants.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model)
+    return model
+
+
+def speech():
+    """Convolutions over time, one of them with a stride, one of each channel."""
+    return network([node("Conv", "x w1 b1", "c1", pads=[2, 2]), node("Relu", "c1", "r1"),
+                    node("Conv", "r1 w2 b2", "c2", pads=[1, 1], strides=[2]), node("Relu", "c2", "r2"),
+                    node("Conv", "r2 w3 b3", "c3", pads=[4, 4], group=24, dilations=[2]), node("Add", "c3 r2", "a3"),
+                    node("Conv", "a3 w4 b4", "c4"), node("Transpose", "c4", "t4", perm=[0, 2, 1]),
+                    node("Softmax", "t4", "y", axis=-1)], [1, 13, "time"], {"y": [1, "frames", 9]},
+                   {"w1": f32(24, 13, 5), "b1": f32(24), "w2": f32(24, 24, 3), "b2": f32(24), "w3": f32(24, 1, 5),
+                    "b3": f32(24), "w4": f32(9, 24, 1), "b4": f32(9)})
+
+
+def lstm():
+    """All hidden states, and the last."""
+    return network([node("Transpose", "x", "xt", perm=[1, 0, 2]),
+                    node("LSTM", "xt w r b", "h last", hidden_size=10), node("Squeeze", "h axis", "s"),
+                    node("Transpose", "s", "st", perm=[1, 0, 2]), node("MatMul", "st wo", "y")],
+                   [1, "frames per clip", 12], {"y": [1, "t", 5], "last": [1, 1, 10]},
+                   {"w": f32(1, 40, 12), "r": f32(1, 40, 10), "b": f32(1, 80), "wo": f32(10, 5),
+                    "axis": np.array([1], np.int64)})
+
+
+def attention():
+    """A block of a transformer; the head's shape comes from Shape and Concat, as exporters write it."""
+    nodes = []
+    for p in "qkv":
+        nodes += [node("MatMul", f"x w{p}", f"{p}0"), node("Shape", "x", f"shape_{p}"),
+                  node("Slice", f"shape_{p} one two", f"length_{p}"),
+                  node("Concat", f"one length_{p} heads width", f"to_{p}", axis=0), node("Reshape", f"{p}0 to_{p}", f"{p}1"),
+                  node("Transpose", f"{p}1", p, perm=[0, 2, 3, 1] if p == "k" else [0, 2, 1, 3])]
+    nodes += [node("MatMul", "q k", "s0"), node("Mul", "s0 scale", "s1"), node("Softmax", "s1", "p", axis=-1),
+              node("MatMul", "p v", "m0"), node("Transpose", "m0", "m1", perm=[0, 2, 1, 3]),
+              node("Reshape", "m1 flat", "m2"), node("MatMul", "m2 wo", "o"), node("Add", "o x", "sum"),
+              node("LayerNormalization", "sum g bt", "norm", axis=-1), node("MatMul", "norm w1", "f1"),
+              node("Relu", "f1", "f2"), node("MatMul", "f2 w2", "f3"), node("Add", "f3 norm", "y")]
+    return network(nodes, [1, "time", 24], {"y": [1, "time", 24]},
+                   {"wq": f32(24, 24), "wk": f32(24, 24), "wv": f32(24, 24), "wo": f32(24, 24), "w1": f32(24, 48),
+                    "w2": f32(48, 24), "g": f32(24), "bt": f32(24), "one": np.array([1]), "two": np.array([2]),
+                    "heads": np.array([3]), "width": np.array([8]), "flat": np.array([1, -1, 24]),
+                    "scale": np.float32(8 ** -0.5)})
+
+
+def images():
+    """Two dims vary: the batch, and the width of pictures that are pooled as a whole."""
+    return network([node("Conv", "x w1 b1", "c1", pads=[1, 1, 1, 1], strides=[2, 2]), node("Relu", "c1", "r1"),
+                    node("MaxPool", "r1", "p1", kernel_shape=[2, 2], strides=[2, 2]),
+                    node("Conv", "p1 w2 b2", "c2", pads=[1, 1, 1, 1]), node("Relu", "c2", "r2"),
+                    node("GlobalAveragePool", "r2", "g"), node("Flatten", "g", "f"), node("Gemm", "f w3 b3", "y")],
+                   ["batch", 3, 16, "width"], {"y": ["batch", 10]},
+                   {"w1": f32(8, 3, 3, 3), "b1": f32(8), "w2": f32(16, 8, 3, 3), "b2": f32(16), "w3": f32(16, 10),
+                    "b3": f32(10)})
+
+
+def joined():
+    """Parts along the dim that varies, a copy of the input among the outputs, and nothing to compute in one."""
+    return network([node("Relu", "x", "r"), node("Concat", "x r", "j", axis=0), node("Identity", "x", "same"),
+                    node("Mul", "j j", "y")], ["n", 6], {"y": ["m", 6], "same": ["n", 6]}, {})
+
+
+SANITIZED = "gcc -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+NATIVE = "-march=x86-64-v3" if "avx2" in pathlib.Path("/proc/cpuinfo").read_text() else ""
+# Network, options, compiler, what runs the program, tolerance.
+CASES = {
+    "speech": (speech, "--max time=41", SANITIZED, "", 1e-5),
+    "speech_v3": (speech, "--vary time=1..64 --target x86-64-v3", f"{SANITIZED} {NATIVE}", "", 1e-5),
+    "speech_list": (speech, "--vary time=3,20,33..35,100 --optimize size", SANITIZED, "", 1e-5),
+    "images_ram": (images, "--vary batch=1 --vary width=64,96,128 --ram 20K", SANITIZED, "", 1e-5),
+    "speech_f16w": (speech, "--vary time=2..40/2 --precision f16w", SANITIZED, "", 2e-2),
+    "speech_fp8w": (speech, "--vary time=7..30 --precision fp8w --target cortex-m4", SANITIZED, "", 2e-1),
+    "lstm": (lstm, "--vary frames\\ per\\ clip=1..24", SANITIZED, "", 1e-5),
+    "lstm_arm": (lstm, "--vary frames\\ per\\ clip=1..24 --target aarch64", "aarch64-linux-gnu-gcc -O1 -static",
+                 "qemu-aarch64", 1e-5),
+    "attention": (attention, "--vary time=1..20", SANITIZED, "", 1e-5),
+    "attention_v3": (attention, "--vary time=1..33/4 --target x86-64-v3", f"{SANITIZED} {NATIVE}", "", 1e-5),
+    "attention_deterministic": (attention, "--vary time=1..9 --deterministic", SANITIZED, "", 1e-5),
+    "images": (images, "--vary batch=1..4 --vary width=8,16,20,33", SANITIZED, "", 1e-5),
+    "images_arm": (images, "--max batch=3 --vary width=16..48/16 --target aarch64", "aarch64-linux-gnu-gcc -O1 -static",
+                   "qemu-aarch64", 1e-5),
+    "joined": (joined, "--max n=5", SANITIZED, "", 0),
+    "one": (joined, "--vary n=3", SANITIZED, "", 0),
+}
+
+
+def words(text):
+    """By spaces, but those behind a backslash."""
+    return [w.replace("\0", " ") for w in text.replace("\\ ", "\0").split()]
+
+
+def compile_model(model, options, folder):
+    onnx.save(model, folder / "net.onnx")
+    return subprocess.run([RELAYC, "compile", folder / "net.onnx", "-o", folder, *words(options)], capture_output=True,
+                          text=True)
+
+
+def build(facts, compiler, folder):
+    """The driver with the network; its arguments are in the order of net.h: inputs, sizes, outputs."""
+    n_inputs, n_outputs, n_sizes = len(facts["inputs"]), len(facts["outputs"]), len(facts["sizes"])
+    arguments = [f"arrays[{i}]" for i in range(n_inputs)] + [f"sizes[{i}]" for i in range(n_sizes)] + \
+        [f"arrays[{n_inputs + i}]" for i in range(n_outputs)] + ["arena"]
+    (folder / "driver.c").write_text(
+        f"#define INPUTS {n_inputs}\n#define ARRAYS {n_inputs + n_outputs}\n#define SIZES {n_sizes}\n"
+        f"#define ARGUMENTS {', '.join(arguments)}\n{DRIVER}")
+    files = sorted(str(f) for f in folder.glob("net*.c"))
+    for file in files:
+        subprocess.run([*compiler.split(), *WARNINGS, "-c", file, "-o", file[:-2] + ".o"], check=True)
+    subprocess.run([*compiler.split(), "-std=c11", str(folder / "driver.c"), *(f[:-2] + ".o" for f in files), "-o",
+                    folder / "driver", "-lm"], check=True)
+
+
+def wrong_sizes(symbols):
+    """Each symbol in turn out of its values, the others as they may be."""
+    for i, symbol in enumerate(symbols):
+        allowed = symbol["values"]
+        others = [s["values"][-1] for s in symbols]
+        between = [v for v in range(allowed[0], allowed[-1]) if v not in allowed][:1]
+        for value in [0, -1, allowed[-1] + 1, -2**31, 2**31 - 1, *between]:
+            yield tuple(value if k == i else others[k] for k in range(len(symbols)))
+
+
+def test(name):
+    make, options, compiler, emulator, tolerance = CASES[name]
+    model = make()
+    for tool in [compiler.split()[0], *emulator.split()]:
+        if not shutil.which(tool):
+            print(f"SKIPPED {name}: no {tool}", file=sys.stderr)
+            return ""
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        done = compile_model(model, options, folder)
+        if done.returncode:
+            return done.stderr
+        facts = json.loads((folder / "net.json").read_text())
+        build(facts, compiler, folder)
+        symbols = facts["sizes"]
+        runs, stdin = [], b""
+        for sizes in itertools.product(*(s["values"] for s in symbols)):
+            given = dict(zip((s["name"] for s in symbols), sizes))
+            x = rng.uniform(-1, 1, [given.get(d, d) for d in session.get_inputs()[0].shape]).astype(np.float32)
+            wanted = session.run(None, {"x": x})
+            runs.append((sizes, wanted))
+            stdin += np.array([*sizes, x.nbytes, *(w.nbytes for w in wanted)], np.int32).tobytes() + x.tobytes()
+        for sizes in wrong_sizes(symbols):
+            runs.append((sizes, None))
+            stdin += np.array([*sizes, 4, *(4 for _ in facts["outputs"])], np.int32).tobytes() + bytes(4)
+        done = subprocess.run([*emulator.split(), folder / "driver"], input=stdin, capture_output=True)
+        if done.returncode:
+            return done.stderr.decode()
+        return compare(runs, done.stdout, len(facts["outputs"]), tolerance)
+
+
+def compare(runs, found, n_outputs, tolerance):
+    at = 0
+    for sizes, wanted in runs:
+        code = int.from_bytes(found[at:at + 4], "little")
+        at += 4
+        if code != (0 if wanted else 9):
+            return f"{sizes}: code {code}"
+        if not wanted:
+            if found[at:at + 4 * n_outputs] != b"\x5a" * 4 * n_outputs:
+                return f"{sizes}: an output was written"
+            at += 4 * n_outputs
+            continue
+        for w in wanted:
+            y = np.frombuffer(found, np.float32, w.size, at).reshape(w.shape)
+            at += w.nbytes
+            if not np.max(np.abs(y - w), initial=0) <= tolerance * np.max(np.abs(w), initial=1e-9):
+                return f"{sizes}: {np.max(np.abs(y - w))} off, of {np.max(np.abs(w))}"
+    return "" if at == len(found) else f"{len(found) - at} bytes too many"
+
+
+REFUSED = {
+    "--vary time=0..3": "expected NAME=VALUES",
+    "--vary time=5..3": "expected NAME=VALUES",
+    "--vary time=3,2": "expected NAME=VALUES",
+    "--vary time=": "expected NAME=VALUES",
+    "--vary time=4..": "expected NAME=VALUES",
+    "--vary time=1..9/0": "expected NAME=VALUES",
+    "--vary time=1,": "expected NAME=VALUES",
+    "--vary =1..4": "expected NAME=VALUES",
+    "--max time": "expected NAME=N,...",
+    "--max time=0": "expected NAME=N,...",
+    "--max time=4,": "expected NAME=N,...",
+    "--max time=5000": "combinations of values",
+    "--vary time=1..2000000000": "combinations of values",
+    "--vary time=1..9 --max time=4": "'time' is given twice",
+    "--vary tim=1..9": "no dimension of this name",
+    "--vary time=1..9 --step": "--step: not with dimensions that are known at run time only",
+    "--vary time=1..9 --parallel 2": "--parallel: not with dimensions",
+    "--vary time=1..9 --pool a=100K": "--pool: not with dimensions",
+    "--vary time=1..9 --io-in-arena": "--io-in-arena: not with dimensions",
+    "--vary time=1..9 --guard": "--guard: not with dimensions",
+}
+
+
+def main():
+    wanted = sys.argv[1:]
+    failed = 0
+    for name in CASES:
+        if not wanted or any(w in name for w in wanted):
+            problem = test(name)
+            failed += bool(problem)
+            if problem:
+                print(f"{name}: {problem}")
+    if not wanted:
+        with tempfile.TemporaryDirectory() as folder:
+            for options, text in REFUSED.items():
+                done = compile_model(speech(), options, pathlib.Path(folder))
+                if done.returncode not in (1, 2) or text not in done.stderr:
+                    failed += 1
+                    print(f"{options}: exit code {done.returncode}, {done.stderr}")
+    print(f"{len(CASES)} networks for many sizes, {len(REFUSED)} refusals: {failed} fail")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
