@@ -6,6 +6,7 @@
 #include "driver/driver.h"
 #include "frontend/tensors/tensor_file.h"
 #include "relay_ir/interpret.h"
+#include "relay_ir/ops/run_time.h"
 #include "relay_ir/state.h"
 
 int driver_param_index(const struct function *fn, const char *name, size_t n)
@@ -153,6 +154,7 @@ bool load_inputs(struct driver_state *driver, const struct function *fn, struct 
                             type_text(&driver->ctx->perm, &fn->params[i]->type));
         loading.inputs[i] = tensor_new(&driver->bulk, &fn->params[i]->type);
         fill_random(&loading.inputs[i], &state);
+        (void)run_time_example(fn->params[i], &loading.inputs[i]);
     }
     return ok && check_inputs(driver, fn, loading.inputs);
 }

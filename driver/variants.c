@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "driver/driver.h"
+#include "relay_ir/ops/run_time.h"
 
 /* Each is compiled: minutes. */
 enum { MAX_VARIANTS = 512 };
@@ -325,9 +326,10 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
         diag_note(driver->ctx, "with %s (--vary)", at);
         return false;
     }
-    if (own->module->n_states || own->module->chooses) {
+    if (own->module->n_states || own->module->chooses || run_time_is_checked(own->module)) {
         diag_error(driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
-                   "--vary: not for networks with an If that is decided at run time");
+                   "--vary: not for networks with an If that is decided at run time, or with inputs "
+                   "that are numbers of shapes");
         diag_help(driver->ctx, "--shape gives its dimensions one value each");
         return false;
     }

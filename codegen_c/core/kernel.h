@@ -118,7 +118,9 @@ enum { OPS_END = OP_COUNT + 1, MAX_FORMS = 7 };
 struct kernel {
     const char *name; /* "conv_direct"; its template is NAME.c.tmpl in the folder of its family */
     enum sum_order sums;
-    bool fuses;    /* products and sums are rounded once, where the text of the C fuses them */
+    bool fuses; /* products and sums are rounded once, where the text of the C fuses them */
+    bool fails; /* its function is an int, 1 where a number of this run is none that the network was
+                      compiled for: NAME_run returns NAME_WRONG_NUMBER */
     bool in_place; /* y may be the anchor's input 0 (of a chain: any operand) where shape and type
                       agree: element i is written after its last read */
     /* Whether the region can read input i of its anchor, and write its results, where pixels are
@@ -169,6 +171,9 @@ bool kernel_writes_strided(const struct region *region);
 
 /* Whether the region's result may lie over what the anchor's input 0 reads, and nothing else. */
 bool kernel_leads(const struct region *region, struct lead *lead);
+
+/* Whether the region's function returns an int that is to be 0 (struct kernel). */
+bool kernel_fails(const struct region *region);
 
 /* Bytes of scratch that the region takes unless it is tight; 0 = it has no other way. */
 size_t kernel_spares(const struct region *region);

@@ -28,8 +28,9 @@ static void add_plain_call(struct codegen *codegen, struct str *out, const struc
     const struct emitted *emitted = &codegen->emitted[region->index];
     const char **items =
         arena_array(arena, const char *, call->n_inputs + call->n_outputs + 2 + emitted->n_arrays);
+    const bool tested = region->external || kernel_fails(region);
     const char *head =
-        arena_printf(arena, "%*s%s%s(", indent, "", region->external ? "if (" : "", region->c_name);
+        arena_printf(arena, "%*s%s%s(", indent, "", tested ? "if (" : "", region->c_name);
     int n = 0;
 
     add_guard_before(codegen, out, region->index, indent);
@@ -45,8 +46,10 @@ static void add_plain_call(struct codegen *codegen, struct str *out, const struc
         items[n++] = scratch_text(codegen, region->index);
     for (int i = 0; i < emitted->n_arrays; i++)
         items[n++] = emitted->arrays[i]->expression;
-    add_list(out, head, n, items, region->external ? ") != 0)\n" : ");\n", (int)strlen(head));
-    if (region->external)
+    add_list(out, head, n, items, tested ? ") != 0)\n" : ");\n", (int)strlen(head));
+    if (kernel_fails(region))
+        str_printf(out, "%*sreturn %s_WRONG_NUMBER;\n", indent + 4, "", codegen->upper);
+    else if (region->external)
         str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
                    region->index);
     add_guard_after(codegen, out, region->index, indent);

@@ -85,6 +85,16 @@ static bool checks_arrays(const struct codegen *codegen)
     return any || (has_state(codegen) && state_alignment(codegen) > 1);
 }
 
+/* Whether numbers of inputs are asked whether they are those that the network was compiled for. */
+static bool can_fail(const struct codegen *codegen)
+{
+    bool any = false;
+
+    for (int r = 0; r < codegen->n_regions; r++)
+        any = any || kernel_fails(&codegen->regions[r]);
+    return any;
+}
+
 static void add_constants(struct codegen *codegen, struct str *out)
 {
     const char *upper = codegen->upper;
@@ -119,6 +129,12 @@ static void add_constants(struct codegen *codegen, struct str *out)
         str_printf(out, ",\n    %s_OVERLAP = 8", upper);
     if (codegen->module->variants)
         str_printf(out, ",\n    %s_WRONG_SIZE = 9", upper);
+    if (can_fail(codegen))
+        str_printf(
+            out,
+            ",\n    %s_WRONG_NUMBER = -1 /* an input has a number that asks for another shape "
+            "than the\n%*s * model declares: the outputs are not to be used */",
+            upper, (int)strlen(upper) + 23, "");
     str_add(out, "\n};\n\n");
 }
 

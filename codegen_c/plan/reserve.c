@@ -165,7 +165,7 @@ static const char *const with_upper[] = {
     "PARTS",       "THREADS",      "WEIGHTS_H",        "STACK_BYTES", "RAM_BYTES",
     "FLASH_BYTES", "WEIGHT_BYTES", "CODE_BYTES",       "DATA_BYTES",  "MISALIGNED_ARRAY",
     "OVERLAP",     "OVERRUN",      "STATE_BYTES",      "CODE_ID",     "DATA_ID",
-    "NO_FLOAT",    "MODEL_SHA256", "RELAYC_VERSION"
+    "NO_FLOAT",    "MODEL_SHA256", "RELAYC_VERSION",   "WRONG_NUMBER"
 };
 
 /* Those of the user (--custom-op). */

@@ -222,6 +222,11 @@ bool kernel_leads(const struct region *region, struct lead *lead)
     return region->config.kernel->leads(region, lead);
 }
 
+bool kernel_fails(const struct region *region)
+{
+    return region->config.kernel && region->config.kernel->fails;
+}
+
 size_t kernel_spares(const struct region *region)
 {
     return region->config.kernel && region->config.kernel->spares

@@ -8,6 +8,7 @@
 #include "driver/commands/tensor_error.h"
 #include "driver/commands/tune.h"
 #include "codegen_c/select/signature.h"
+#include "relay_ir/ops/run_time.h"
 #include "runtime/engine/host_compile.h"
 #include "tune/extract.h"
 
@@ -52,6 +53,7 @@ static void make_inputs(struct tuner *tuner, struct program *program)
     for (int i = 0; i < fn->n_params; i++) {
         program->inputs[i] = tensor_new(&tuner->driver->bulk, &fn->params[i]->type);
         fill(&program->inputs[i], &state);
+        (void)run_time_example(fn->params[i], &program->inputs[i]);
     }
 }
 

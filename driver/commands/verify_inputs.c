@@ -8,6 +8,7 @@
 #include "frontend/tensors/samples.h"
 #include "frontend/tensors/tensor_file.h"
 #include "relay_ir/interpret.h"
+#include "relay_ir/ops/run_time.h"
 
 /* Kinds of values, used in rotation. None is symmetric around a value, none constant, none
  * periodic: a transposition, a shift by one, a sum that lacks an element show. */
@@ -68,6 +69,7 @@ static void make_sets(struct verification *v, uint64_t seed, int n)
         for (int i = 0; i < fn->n_params; i++) {
             set->given[i] = tensor_new(&v->driver->bulk, &fn->params[i]->type);
             fill_made(&set->given[i], (enum made_kind)(k % MADE_KINDS), &state);
+            (void)run_time_example(fn->params[i], &set->given[i]);
         }
     }
 }

@@ -60,6 +60,16 @@ bool onnx_constant_ints(struct onnx_node *node, int i,
                         struct ints *out);                           /* rank 0 or 1, <= MAX_INTS */
 bool onnx_constant_real(struct onnx_node *node, int i, double *out); /* one element */
 
+/* True if input i is absent, or known at compile time; without an error, but of limits. */
+bool onnx_is_known(struct onnx_node *node, int i);
+
+/* The shape that the file declares for output i, in numbers; the element type is left open. False,
+ * without an error, if there is none. */
+bool onnx_declared(struct onnx_node *node, int i, struct type *type);
+
+/* Input i, of any integer type, as a list of i64. NULL if it is absent, or after an error. */
+struct value *onnx_numbers(struct onnx_node *node, int i, const char *suffix);
+
 /* True if a constant of n elements is within the limits (base/limit.h), else an error. Call before
  * allocating it. */
 bool onnx_granted(struct onnx_node *node, enum dtype dtype, double n);

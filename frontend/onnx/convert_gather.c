@@ -108,8 +108,11 @@ bool convert_trilu(struct onnx_node *node)
     union attrs attrs = { .trilu = { .upper = onnx_int(node, "upper", 1) != 0 } };
     struct ints k = { 1, { 0 } };
 
-    if (!onnx_check_inputs(node, 1, 2) || !onnx_check_rank(node, 0, 2, MAX_RANK) ||
-        !onnx_ok(node) || (onnx_input(node, 1) && !onnx_constant_ints(node, 1, &k)))
+    if (!onnx_check_inputs(node, 1, 2) || !onnx_check_rank(node, 0, 2, MAX_RANK) || !onnx_ok(node))
+        return false;
+    if (!onnx_is_known(node, 1))
+        return trilu_at_run_time(node, attrs.trilu.upper);
+    if (onnx_input(node, 1) && !onnx_constant_ints(node, 1, &k))
         return false;
     if (k.n != 1)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin, "k has %d numbers, wanted 1", k.n);

@@ -114,11 +114,17 @@ bool convert_range(struct onnx_node *node)
         return false;
     dtype = onnx_input(node, 0)->type.dtype;
     for (int i = 0; i < 3; i++) {
-        ok = onnx_check_kind(node, i, TAKES_NUMBER) && onnx_constant(node, i, &in[i]) && ok;
-        if (ok && (type_elements(&in[i].type) != 1 || in[i].type.dtype != dtype))
+        const struct type *type = &onnx_input(node, i)->type;
+
+        ok = onnx_check_kind(node, i, TAKES_NUMBER) && ok;
+        if (ok && (type_elements(type) != 1 || type->dtype != dtype))
             ok = diag_error(node->ctx, DIAG_SHAPE, node->origin,
                             "start, limit and delta must be scalars of one type");
     }
+    if (ok && !numbers_are_known(node, 0, 2))
+        return range_at_run_time(node);
+    for (int i = 0; i < 3; i++)
+        ok = ok && onnx_constant(node, i, &in[i]);
     if (!ok)
         return false;
     return dtype_is_float(dtype) ? range_of_reals(node, dtype, in)

@@ -82,6 +82,20 @@ struct value *onnx_inner(struct onnx_node *node, onnx_converter *converter, int 
 struct value *slice_to(struct onnx_node *node, struct value *x, int axis, int64_t begin,
                        int64_t size, const char *suffix);
 
+/* --- numbers that are known at run time only (convert_run_time.c) ------------------------------
+ * True if inputs first .. last are absent or known at compile time. */
+bool numbers_are_known(struct onnx_node *node, int first, int last);
+
+/* The error for input i, which is not, where the file does not declare the shape of the result. Returns
+ * false. */
+bool onnx_undeclared(struct onnx_node *node, int i);
+
+/* The converters' other half, with the shape that the file declares. */
+bool slice_at_run_time(struct onnx_node *node);
+bool pad_at_run_time(struct onnx_node *node, const char *mode);
+bool trilu_at_run_time(struct onnx_node *node, bool upper);
+bool range_at_run_time(struct onnx_node *node);
+
 /* True if the value is constant or computed from constants only (folding will make it one); looks a
  * few nodes back. */
 bool is_static(const struct value *value);

@@ -74,7 +74,11 @@ bool convert_slice(struct onnx_node *node)
     bool seen[MAX_RANK] = { false };
     struct slicing how;
 
-    if (!onnx_check_inputs(node, 1, 5) || !read_slicing(node, x->type.rank, &how))
+    if (!onnx_check_inputs(node, 1, 5))
+        return false;
+    if (node->opset >= 10 && !numbers_are_known(node, 1, 4))
+        return slice_at_run_time(node);
+    if (!read_slicing(node, x->type.rank, &how))
         return false;
     attrs.slice.begin = ints_fill(x->type.rank, 0);
     attrs.slice.strides = ints_fill(x->type.rank, 1);
@@ -140,7 +144,11 @@ bool convert_pad(struct onnx_node *node)
     union attrs attrs = { .pad = { .mode = pad_mode(node) } };
 
     if (!onnx_check_inputs(node, node->opset < 11 ? 1 : 2, node->opset < 11 ? 1 : 4) ||
-        !attrs.pad.mode || !read_pads(node, x->type.rank, &attrs.pad))
+        !attrs.pad.mode)
+        return false;
+    if (node->opset >= 11 && !numbers_are_known(node, 1, 3))
+        return pad_at_run_time(node, attrs.pad.mode);
+    if (!read_pads(node, x->type.rank, &attrs.pad))
         return false;
     if (node->opset < 11)
         attrs.pad.value = onnx_real(node, "value", 0);

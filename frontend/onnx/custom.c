@@ -84,21 +84,6 @@ static const char *attributes_text(struct import *im, const Onnx__NodeProto *pro
 
 /* --- types of the results --------------------------------------------------------------------- */
 
-/* What the file declares of a tensor; NULL = nothing. */
-static const Onnx__TypeProto__Tensor *declared(const struct import *im, const char *name)
-{
-    const Onnx__GraphProto *graph = im->model->graph;
-
-    for (size_t i = 0; i < graph->n_value_info + graph->n_output; i++) {
-        const Onnx__ValueInfoProto *info =
-            i < graph->n_value_info ? graph->value_info[i] : graph->output[i - graph->n_value_info];
-
-        if (strcmp(info->name, name) == 0)
-            return info->type ? info->type->tensor_type : NULL;
-    }
-    return NULL;
-}
-
 /* A number, or I.D: dim D of input I. Moves *at behind it. */
 static bool read_term(const char **at, struct value *const *inputs, size_t n, int64_t *out)
 {
@@ -163,7 +148,7 @@ static bool result_type(struct import *im, const struct custom_op *custom,
                         const Onnx__NodeProto *proto, const struct origin *origin, size_t i,
                         struct value *const *inputs, struct type *type)
 {
-    const Onnx__TypeProto__Tensor *tensor = declared(im, proto->output[i]);
+    const Onnx__TypeProto__Tensor *tensor = import_declared(im, proto->output[i]);
     bool known = tensor && tensor->shape && tensor->shape->n_dim <= MAX_RANK;
 
     *type = (struct type){ .dtype = DTYPE_F32 };

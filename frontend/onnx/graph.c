@@ -200,6 +200,8 @@ static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProt
     reads_strings = import_reads_strings(im, &node);
     if (reads_strings && !import_take_strings(&node, &done))
         return false;
+    if (!done && !import_take_numbers(&node, row->domain, row->convert, &done))
+        return false;
     if ((done || row->convert(&node)) && onnx_ok(&node)) {
         if (reads_strings)
             import_pass_strings(&node);

@@ -173,6 +173,15 @@ void import_help_freeze(struct import *im, const struct value *value);
 const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
                          Onnx__NodeProto *const *nodes, const struct origin *const *origins);
 
+/* --- run_time.c -------------------------------------------------------------------------------
+ * What the file declares of a tensor; NULL = nothing. */
+const Onnx__TypeProto__Tensor *import_declared(const struct import *im, const char *name);
+
+/* Puts constants in place of operands that are known at run time only, and a check in front of them
+ * or behind the result (run_time.def). False after an error; *done: the outputs are set. */
+bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_converter *convert,
+                         bool *done);
+
 /* --- control.c -------------------------------------------------------------------------------- */
 
 /* Handles Constant, If, Loop, Scan and calls of model functions. *done: the node is one of these;

@@ -20,6 +20,10 @@ bool import_known(struct import *im, const struct value *value, struct tensor *o
         *out = value_tensor(value);
         return true;
     }
+    if (type_elements(&value->type) == 0 && !import_is_sequence(value)) {
+        *out = (struct tensor){ value->type, "" };
+        return true;
+    }
     if (known && known->value == value) {
         *out = known->tensor;
         return true;

@@ -44,6 +44,7 @@ bool op_takes_half(enum op op)
     case OP_COPY:
     case OP_DEPTH_TO_SPACE:
     case OP_EXPAND_DIMS:
+    case OP_EXPECT:
     case OP_RESHAPE:
     case OP_SPACE_TO_DEPTH:
     case OP_SPLIT:

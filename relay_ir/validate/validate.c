@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/str.h"
+#include "relay_ir/ops/run_time.h"
 #include "relay_ir/validate/cost.h"
 #include "relay_ir/validate/difference.h"
 #include "relay_ir/validate/inputs.h"
@@ -129,6 +130,7 @@ static bool sample_begin(struct validation *v, struct module *module, enum input
     for (int i = 0; i < fn->n_params; i++) {
         sample->given[i] = tensor_new(&sample->bulk, &fn->params[i]->type);
         inputs_fill(kind, &sample->given[i], &state);
+        (void)run_time_example(fn->params[i], &sample->given[i]);
     }
     ok = run(v, sample, module, &sample->before);
     diag_restore(module->ctx, saved);

@@ -8,8 +8,8 @@
 #include "runtime/engine/crash.h"
 #include "runtime/engine/host_compile.h"
 
-/* NAME_REGION_FAILED of NAME.h; the region's index is added. */
-enum { ARENA_ALIGN = 64, REGION_FAILED = 4 };
+/* NAME_REGION_FAILED of NAME.h, to which the region's index is added; NAME_WRONG_NUMBER. */
+enum { ARENA_ALIGN = 64, REGION_FAILED = 4, WRONG_NUMBER = -1 };
 
 typedef int call_function(int region, const void *const *in, void *const *out, void *arena);
 
@@ -140,6 +140,10 @@ bool generated_step(struct generated *g, int region)
                           region < g->n_regions ? g->regions[region].origin : NULL,
                           "%s failed: its function did not return 0", region_text(g, region));
     }
+    if (code == WRONG_NUMBER)
+        return diag_error(g->ctx, DIAG_SHAPE, NULL,
+                          "a number of an input asks for another shape than the file declares, for "
+                          "which the network was compiled");
     return code == 0 || diag_error(g->ctx, DIAG_INTERNAL, NULL,
                                    "the generated code returned %d (region %d)", code, region);
 }

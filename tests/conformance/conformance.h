@@ -44,6 +44,7 @@ enum { MAX_JOBS = 16 };
 
 struct settings {
     bool stages[N_STAGES];
+    bool as_is; /* no input becomes a constant */
     int jobs;
     const char *compiler;
     const char *work;
@@ -77,9 +78,10 @@ bool tensor_agrees(struct ctx *ctx, enum stage stage, const struct tensor *expec
 /* --- model.c ---------------------------------------------------------------------------------- */
 
 /* The imported model. Open dims are bound to those of the inputs; inputs that a converter must know
- * at compile time become initialisers (and their bits in *frozen). NULL after errors in ctx. */
+ * at compile time become initialisers (and their bits in *frozen), unless the model is to stay as it
+ * is. NULL after errors in ctx. */
 struct module *model_import(struct ctx *ctx, const struct test_case *test,
-                            const struct data_set *set, uint64_t *frozen);
+                            const struct data_set *set, bool as_is, uint64_t *frozen);
 
 /* The inputs (bits) behind the operands of nodes that no kernel took, except for their first:
  * weights, which the backend tests give at run time and kernels want as constants. */

@@ -157,7 +157,7 @@ static bool stage_import(struct examination *e)
         memset(&set, 0, sizeof set);
         diag_restore(e->ctx, (struct diags){ .input_name = e->test->name });
     }
-    e->module = model_import(e->ctx, e->test, &set, &e->report->frozen);
+    e->module = model_import(e->ctx, e->test, &set, e->settings->as_is, &e->report->frozen);
     if (!e->module) {
         judge_errors(e);
         return false;
@@ -255,7 +255,7 @@ void examine(const struct settings *settings, const struct test_case *test)
     uint64_t frozen_more;
 
     attempt(settings, test, &frozen_more);
-    if (!frozen_more)
+    if (!frozen_more || settings->as_is)
         return;
     test->report->frozen |= frozen_more;
     attempt(settings, test, &frozen_more);

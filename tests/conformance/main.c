@@ -1,9 +1,9 @@
 /* main.c - conformance: runs the ONNX backend tests found beneath the given folders.
  *
  *   conformance [--only TEXT]... [--stages import,passes,engine,c,bits] [--jobs N] [--work DIR]
- *               [--quiet] FOLDER...
+ *               [--quiet] [--as-is] FOLDER...
  *
- * Prints a line per case and a closing line; exit code 1 when a case failed, 2 for a wrong command
+ * Inputs that must be known at compile time become constants, but with --as-is. Prints a line per case and a closing line; exit code 1 when a case failed, 2 for a wrong command
  * line. Generated C stays in the work folder, for whoever wants to look at a failure. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
@@ -221,7 +221,7 @@ static bool read_stages(const char *text, struct settings *settings)
 static int usage(void)
 {
     fprintf(stderr, "usage: conformance [--only TEXT]... [--stages import,passes,engine,c,bits] "
-                    "[--jobs N] [--work DIR] [--quiet] FOLDER...\n");
+                    "[--jobs N] [--work DIR] [--quiet] [--as-is] FOLDER...\n");
     return 2;
 }
 
@@ -235,6 +235,10 @@ static int read_options(int argc, char **argv, struct options *options)
 
         if (strcmp(argv[at], "--quiet") == 0) {
             options->quiet = true;
+            continue;
+        }
+        if (strcmp(argv[at], "--as-is") == 0) {
+            options->settings.as_is = true;
             continue;
         }
         if (!value)

@@ -237,7 +237,7 @@ static bool read_source(struct ctx *ctx, const struct test_case *test, struct ma
 }
 
 struct module *model_import(struct ctx *ctx, const struct test_case *test,
-                            const struct data_set *set, uint64_t *frozen)
+                            const struct data_set *set, bool as_is, uint64_t *frozen)
 {
     const struct diags before = diag_save(ctx);
     struct module *module = NULL;
@@ -258,7 +258,7 @@ struct module *model_import(struct ctx *ctx, const struct test_case *test,
         more = module ? 0 : inputs_to_freeze(&source, DIAG_UNSUPPORTED_DYNAMIC, false) & ~*frozen;
         if (!module && !more)
             more = inputs_to_freeze(&source, DIAG_UNSUPPORTED_DYNAMIC, true) & ~*frozen;
-        if (!more || set->n_inputs < source.n_inputs)
+        if (as_is || !more || set->n_inputs < source.n_inputs)
             break;
         *frozen |= more;
         diag_restore(ctx, before);

@@ -236,20 +236,30 @@ static void rounds(struct onnx_builder *b)
     builder_end_graph(b, outer);
 }
 
+/* A shape, starts and an axis that are inputs. */
+static void run_time_numbers(struct onnx_builder *b)
+{
+    builder_input(b, "x", DTYPE_F32, "2,3,4");
+    builder_input(b, "shape", DTYPE_I64, "2");
+    builder_input(b, "starts", DTYPE_I64, "1");
+    builder_input(b, "ends", DTYPE_I64, "1");
+    builder_input(b, "axis", DTYPE_I64, "");
+    builder_output(b, "y", DTYPE_F32, "6,4");
+    builder_output(b, "part", DTYPE_F32, "1,3,4");
+    builder_output(b, "sums", DTYPE_F32, "2,3,4");
+    builder_node(b, "Reshape", "x shape", "y");
+    builder_node(b, "Slice", "x starts ends", "part");
+    builder_node(b, "CumSum", "x axis", "sums");
+}
+
 const struct recipe good_cases[] = {
-    { "attention_block", attention_block },
-    { "attention_groups", attention_groups },
-    { "conv_bn_relu", conv_bn_relu },
-    { "dense_softmax", dense_softmax },
-    { "depthwise_clip", depthwise_clip },
-    { "element_wise", element_wise },
-    { "hostile_names", hostile_names },
-    { "move_data", move_data },
-    { "odd_interface", odd_interface },
-    { "pointwise_residual", pointwise_residual },
-    { "pool_flatten", pool_flatten },
-    { "rounds", rounds },
-    { "sum_fp8", sum_fp8 },
+    { "attention_block", attention_block },   { "attention_groups", attention_groups },
+    { "conv_bn_relu", conv_bn_relu },         { "dense_softmax", dense_softmax },
+    { "depthwise_clip", depthwise_clip },     { "element_wise", element_wise },
+    { "hostile_names", hostile_names },       { "move_data", move_data },
+    { "odd_interface", odd_interface },       { "pointwise_residual", pointwise_residual },
+    { "pool_flatten", pool_flatten },         { "rounds", rounds },
+    { "run_time_numbers", run_time_numbers }, { "sum_fp8", sum_fp8 },
 };
 
 const int n_good_cases = sizeof good_cases / sizeof *good_cases;

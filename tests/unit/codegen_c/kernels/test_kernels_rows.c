@@ -51,6 +51,20 @@ static const struct kernel_case moves[] = {
     { "reverse_sequence", "reverse_sequence", "batch_axis=1, time_axis=0", "f32[3,2,2]; const i64[2] 3 1" },
     { "branch", "if", "", "bool[1]; f32[3,4]; f32[3,4]" },
     { "trilu", "trilu", "upper=true, k=1", "f32[3,4]" },
+    { "dyn_window", "dyn.strided_slice", "shape=[3,3]",
+      "f32[3,7]; i64[2] -1 2; i64[2] 0 -99; i64[2] 1 0; i64[2] -2 -1" },
+    { "dyn_window", "dyn.strided_slice", "shape=[3,2]", "i8[3,7]; i64[1] 5; i64[1] 99; const i64[1] 1; const i64[1] 1" },
+    { "dyn_window", "dyn.nn.pad", "mode=\"constant\", shape=[6,4]",
+      "f32[3,4]; i64[2] 1 2; const i64[1] 0; f32[]" },
+    { "dyn_window", "dyn.nn.pad", "mode=\"constant\", shape=[4,3]",
+      "u8[3,4]; i64[4] 1 -2 0 1; const i64[2] 0 1; const u8[] 0" },
+    { "dyn_window", "dyn.nn.pad", "mode=\"reflect\", shape=[3,11]", "f32[3,4]; i64[2] 4 3; i64[1] -1; const f32[] 0" },
+    { "dyn_window", "dyn.nn.pad", "mode=\"edge\", shape=[3,5]", "f64[3,4]; i64[2] -2 3; i64[1] 1; const f64[] 0" },
+    { "dyn_window", "dyn.nn.pad", "mode=\"wrap\", shape=[7,4]", "i64[3,4]; i64[2] 2 2; i64[1] 0; const i64[] 0" },
+    { "expect", "expect", "mode=\"each\"", "f32[3,4]; i64[2] 3 4; const i64[2,2] 3 1 9 4" },
+    { "expect", "expect", "mode=\"shape\"", "i8[3,4]; i64[2] -1 4; const i64[2,2] 3 -1 4 -1" },
+    { "expect", "expect", "mode=\"axes\", rank=3", "f32[3,4]; i64[2] -1 0; const i64[2] 3 5" },
+    { "which_axes", "which_axes", "rank=3", "i64[2] 2 1; const i64[3] 3 5 6" },
 };
 
 static const struct kernel_case samples[] = {

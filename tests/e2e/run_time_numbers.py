@@ -1,0 +1,198 @@
+"""Networks whose numbers (shapes, axes, starts ...) are inputs: the generated C of one compilation against ONNX Runtime
+for several numbers that give the declared shape, and NAME_WRONG_NUMBER, with nothing written outside, for such as do
+not.
+
+  run_time_numbers.py [CASE ...]     only cases whose name contains one of these
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+RELAYC = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "relayc"
+FLOAT, I64, I32, I8 = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.INT8
+WRONG_NUMBER = -1
+GUARD = 64
+rng = np.random.default_rng(11)
+CASES = {}
+
+
+def add(name, op, inputs, outputs, good, bad, constants=(), opset=18, **attributes):
+    """inputs: (name, type, shape), "" = absent, or the name of a constant; outputs likewise. good, bad: numbers for the
+    inputs that are integers, in their order."""
+    CASES[name] = (op, inputs, outputs, good, bad, dict(constants), opset, attributes)
+
+
+def x(*shape):
+    return ("x", FLOAT, list(shape))
+
+
+def y(*shape, kind=FLOAT):
+    return ("y", kind, list(shape))
+
+
+def n(name, count):
+    return (name, I64, [count] if count else [])
+
+
+LEAST = -2**63
+add("reshape", "Reshape", [x(2, 3, 4), n("shape", 2)], [y(6, 4)], [[[6, 4]], [[-1, 4]], [[6, -1]]],
+    [[[4, 6]], [[-1, -1]], [[0, 4]], [[-1, 6]], [[24, 1]], [[LEAST, 4]]])
+add("reshape_copies", "Reshape", [x(2, 3, 4), n("shape", 3)], [y(2, 12, 1)], [[[0, 12, 1]], [[2, -1, 1]], [[0, -1, 1]]],
+    [[[0, 0, 1]], [[0, 12, 0]]])
+add("squeeze", "Squeeze", [x(1, 3, 1, 1), n("axes", 2)], [y(3, 1)], [[[0, 2]], [[3, 0]], [[-4, -1]]],
+    [[[0, 1]], [[0, 0]], [[2, 3]], [[0, 7]]])
+add("unsqueeze", "Unsqueeze", [x(3, 4), n("axes", 2)], [y(1, 3, 1, 4)], [[[0, 2]], [[2, 0]], [[-4, -2]]],
+    [[[0, 1]], [[2, 2]], [[0, 9]]])
+add("expand", "Expand", [x(3, 1), n("shape", 3)], [y(2, 3, 4)], [[[2, 3, 4]], [[2, 1, 4]]],
+    [[[2, 3, 1]], [[1, 3, 4]], [[3, 3, 4]]])
+add("tile", "Tile", [x(2, 3), n("repeats", 2)], [y(4, 9)], [[[2, 3]]], [[[3, 2]], [[2, 0]], [[-1, 3]]])
+add("split", "Split", [x(2, 7), n("split", 2)], [("y", FLOAT, [2, 3]), ("z", FLOAT, [2, 4])], [[[3, 4]]],
+    [[[4, 3]], [[3, 5]]], axis=1)
+add("top_k", "TopK", [x(3, 7), n("k", 1)], [("y", FLOAT, [3, 4]), ("i", I64, [3, 4])], [[[4]]], [[[3]], [[8]], [[-1]]])
+add("one_hot", "OneHot", [("x", I64, [5]), n("depth", 1), "values"], [y(5, 6)],
+    [[[0, 5, -1, 9, 3], [6]], [[1, 1, 1, 1, 1], [6]]], [[[0, 5, -1, 9, 3], [5]]],
+    [("values", np.array([0, 2], np.float32))])
+add("constant_of_shape", "ConstantOfShape", [n("shape", 2)], [y(3, 4)], [[[3, 4]]], [[[4, 3]], [[12, 1]]],
+    value=helper.make_tensor("v", FLOAT, [1], [2.5]))
+add("range", "Range", [n("start", 0), n("limit", 0), n("delta", 0)], [y(4, kind=I64)],
+    [[3, 11, 2], [3, 10, 2], [11, 3, -2], [-2, 2, 1]], [[3, 12, 2], [3, 3, 1], [3, 11, -2]])
+add("slice", "Slice", [x(5, 8), n("starts", 2), n("ends", 2), n("axes", 2), n("steps", 2)], [y(2, 3)],
+    [[[1, 0], [3, 3], [0, 1], [1, 1]], [[0, -1], [3, -99], [1, 0], [1, -3]], [[-3, 4], [99, 2], [-1, 0], [1, -1]],
+     [[7, -2], [1, 2**40], [1, 0], [-2, 1]]],
+    [[[1, 0], [4, 3], [0, 1], [1, 1]], [[1, 0], [3, 3], [0, 0], [1, 1]], [[1, 0], [3, 3], [0, 2], [1, 1]],
+     [[1, 0], [3, 3], [0, 1], [1, 0]], [[LEAST, LEAST], [LEAST, LEAST], [0, 1], [LEAST, 1]]])
+add("slice_of_axis_0", "Slice", [x(5, 8), n("starts", 1), n("ends", 1)], [y(2, 8)], [[[0], [2]], [[3], [99]], [[-4], [-2]]],
+    [[[0], [3]], [[4], [6]]])
+add("pad", "Pad", [x(3, 4), n("pads", 4)], [y(5, 5)], [[[1, 0, 1, 1]], [[0, 1, 2, 0]], [[3, 2, -1, -1]]],
+    [[[1, 0, 1, 2]], [[LEAST, 0, 1, 1]], [[2**62, 0, 2**62, 1]]])
+for mode in ("reflect", "edge", "wrap"):
+    add(f"pad_{mode}", "Pad", [x(3, 4), n("pads", 2), "", n("axes", 1)], [y(3, 8)],
+        [[[1, 3], [1]], [[2, 2], [-1]], [[0, 4], [1]] if mode == "edge" else [[3, 1], [1]]],
+        [[[1, 4], [1]], [[1, 3], [0]], [[1, 3], [2]]], opset=19, mode=mode)
+for op in ("Sum", "Max", "Mean", "L2", "LogSumExp"):
+    add(f"reduce_{op}", f"Reduce{op}", [x(3, 3, 3), n("axes", 1)], [y(3, 3)], [[[0]], [[1]], [[2]], [[-1]]],
+        [[[3]], [[-4]]], keepdims=0)
+add("reduce_two", "ReduceSum", [x(2, 3, 2, 3), n("axes", 2)], [y(2, 1, 1, 3)], [[[1, 2]], [[-2, 1]]],
+    [[[0, 1]], [[1, 1]], [[0, 3]]])
+add("reduce_many", "ReduceMin", [x(2, 2, 2, 2), n("axes", 2)], [y(2, 2)], [[[a, b]] for a in range(4) for b in range(4) if a != b],
+    [[[1, 1]], [[1, 4]]], keepdims=0)
+add("cumulative", "CumSum", [x(3, 4, 2), n("axis", 0)], [y(3, 4, 2)], [[0], [1], [2], [-1]], [[3], [-4]], opset=14,
+    reverse=1)
+add("trilu", "Trilu", [x(2, 4, 5), n("k", 0)], [y(2, 4, 5)], [[0], [1], [-2], [9], [-9], [2**31]], [], upper=0)
+add("resize", "Resize", [x(1, 2, 4, 5), "", "", n("sizes", 4)], [y(1, 2, 8, 7)], [[[1, 2, 8, 7]]],
+    [[[1, 2, 7, 8]], [[1, 2, 8, 8]]], mode="linear")
+
+OPTIONS = ["", "--optimize size", "--step", "--target cortex-m4", "--deterministic", "--guard --ram 64K"]
+
+
+def model_of(op, inputs, outputs, constants, opset, attributes):
+    """A sum in front where the first input is numbers of the network, and behind: what is checked is none of the
+    parameters."""
+    names = [i if isinstance(i, str) else i[0] for i in inputs]
+    nodes, given = [], [i for i in inputs if not isinstance(i, str)]
+    if given[0][0] == "x" and given[0][1] == FLOAT:
+        nodes.append(helper.make_node("Neg", ["x"], ["x_in"]))
+        names[0] = "x_in"
+    nodes.append(helper.make_node(op, names, [f"{o[0]}_0" for o in outputs], **attributes))
+    nodes += [helper.make_node("Neg", [f"{o[0]}_0"], [o[0]]) for o in outputs]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(*i) for i in given],
+                              [helper.make_tensor_value_info(*o) for o in outputs],
+                              [numpy_helper.from_array(a, k) for k, a in constants.items()],
+                              value_info=[helper.make_tensor_value_info(f"{o[0]}_0", *o[1:]) for o in outputs])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+
+
+def build(model, options, folder):
+    onnx.save(model, folder / "net.onnx")
+    done = subprocess.run([RELAYC, "compile", folder / "net.onnx", "-o", folder, *options.split()], capture_output=True,
+                          text=True)
+    if done.returncode:
+        raise SystemExit(f"relayc: {done.stderr}")
+    files = sorted(str(f) for f in folder.glob("net*.c"))
+    subprocess.run(["gcc", "-std=c99", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-shared",
+                    "-fPIC", "-fsanitize=undefined", "-fsanitize-undefined-trap-on-error", "-Wl,-Bsymbolic", "-o",
+                    folder / "net.so", *files, "-lm"], check=True)
+    return ctypes.CDLL(str(folder / "net.so")), json.loads((folder / "net.json").read_text())
+
+
+def guarded(array):
+    """A copy with bytes around that nobody may touch."""
+    whole = np.full(array.nbytes + 2 * GUARD, 0xA5, np.uint8)
+    whole[GUARD:GUARD + array.nbytes] = np.frombuffer(array.tobytes(), np.uint8)
+    return whole
+
+
+def run(library, facts, inputs, outputs):
+    size = int(facts["arena"]["bytes"])
+    arena = np.full(size + 2 * GUARD + 64, 0xA5, np.uint8)
+    at = GUARD + -(arena.ctypes.data + GUARD) % 64
+    results = [np.zeros(shape, helper.tensor_dtype_to_np_dtype(kind)) for _, kind, shape in outputs]
+    arrays = [guarded(np.ascontiguousarray(a)) for a in [*inputs, *results]]
+    before = [a.copy() for a in arrays[:len(inputs)]]
+    code = library.net_run(*[ctypes.c_void_p(a.ctypes.data + GUARD) for a in arrays],
+                           ctypes.c_void_p(arena.ctypes.data + at))
+    for a in arrays:
+        if (a[:GUARD] != 0xA5).any() or (a[-GUARD:] != 0xA5).any():
+            raise SystemExit("an array was written outside of")
+    if any((a != b).any() for a, b in zip(arrays, before)):
+        raise SystemExit("an input was written")
+    if (arena[:at] != 0xA5).any() or (arena[at + size:] != 0xA5).any():
+        raise SystemExit("the arena was written outside of")
+    return code, [np.frombuffer(a[GUARD:-GUARD].tobytes(), r.dtype).reshape(r.shape)
+                  for a, r in zip(arrays[len(inputs):], results)]
+
+
+def feed_of(inputs, numbers):
+    left = list(numbers)
+    return {name: rng.standard_normal(shape).astype(np.float32) if kind == FLOAT
+            else np.array(left.pop(0), np.int64).reshape(shape)
+            for name, kind, shape in (i for i in inputs if not isinstance(i, str))}
+
+
+def test(name, options):
+    op, inputs, outputs, good, bad, constants, opset, attributes = CASES[name]
+    model = model_of(op, inputs, outputs, constants, opset, attributes)
+    onnx.checker.check_model(model)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    with tempfile.TemporaryDirectory() as folder:
+        library, facts = build(model, options, pathlib.Path(folder))
+        for numbers in good:
+            feed = feed_of(inputs, numbers)
+            code, found = run(library, facts, feed.values(), outputs)
+            if code:
+                return f"net_run returned {code} for {numbers}"
+            for w, f in zip(session.run(None, feed), found):
+                if w.shape != f.shape or not np.allclose(w, f, rtol=2e-6, atol=2e-6):
+                    return f"{w} wanted, {f} found for {numbers}"
+        for numbers in bad:
+            feed = feed_of(inputs, numbers)
+            code, _ = run(library, facts, feed.values(), outputs)
+            if code != WRONG_NUMBER:
+                return f"net_run returned {code} for {numbers}"
+    return None
+
+
+def main():
+    wanted = [c for c in CASES if not sys.argv[1:] or any(a in c for a in sys.argv[1:])]
+    failed = 0
+    for i, name in enumerate(wanted):
+        options = OPTIONS[i % len(OPTIONS)]
+        why = test(name, options)
+        failed += why is not None
+        print(f"{'FAIL' if why else 'ok'}  {name} {options}{': ' + why if why else ''}", flush=True)
+    print(f"{len(wanted) - failed} of {len(wanted)} networks")
+    return failed != 0 or not wanted
+
+
+if __name__ == "__main__":
+    sys.exit(main())
