@@ -10,6 +10,7 @@
 
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/walk.h"
 
 static double add(double x, double y)
@@ -193,6 +194,8 @@ bool infer_broadcast(struct ctx *ctx, struct node *node)
                           "%s: slope of shape %s does not broadcast to x of shape %s",
                           op_name(node->op), shape_text(&ctx->perm, y), shape_text(&ctx->perm, x));
     set_output(node, 0, x->dtype, &shape);
+    if (node->op == OP_MAXIMUM || node->op == OP_MINIMUM)
+        pass_common_scale(node, 0, 0);
     return true;
 }
 
@@ -288,6 +291,7 @@ bool infer_where(struct ctx *ctx, struct node *node)
         !broadcast(ctx, node, input_type(node, 0), &shape, &shape))
         return false;
     set_output(node, 0, input_type(node, 1)->dtype, &shape);
+    pass_common_scale(node, 0, 1);
     return true;
 }
 
@@ -336,7 +340,14 @@ bool eval_bias_add(struct ctx *ctx, const struct node *node, const struct tensor
 
     (void)ctx;
     for (int64_t at = 0, channel = 0; at < n; at += inner, channel = (channel + 1) % y->dim[axis])
-        if (dtype_is_float(y->dtype)) {
+        if (y->dtype == DTYPE_F32) { /* the check of passes adds millions */
+            const float *from = (const float *)in[0]->data + at;
+            const double bias = tensor_at(in[1], channel);
+            float *to = (float *)out->data + at;
+
+            for (int64_t i = 0; i < inner; i++)
+                to[i] = (float)(from[i] + bias);
+        } else if (dtype_is_float(y->dtype)) {
             const double bias = tensor_at(in[1], channel);
 
             for (int64_t i = at; i < at + inner; i++)

@@ -11,6 +11,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/resize.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/ops/spatial.h"
 
 /* One dimension. */
@@ -234,6 +235,11 @@ static bool check_axis_size(struct ctx *ctx, const struct node *node, int i)
     return true;
 }
 
+bool resize_only_moves(const struct resize_attrs *attrs)
+{
+    return method_of(attrs) == NEAREST && !is_crop(attrs);
+}
+
 bool infer_resize(struct ctx *ctx, struct node *node)
 {
     const struct resize_attrs *attrs = &node->attrs.resize;
@@ -255,6 +261,8 @@ bool infer_resize(struct ctx *ctx, struct node *node)
         y.dim[i] = attrs->size.at[i];
     }
     set_output(node, 0, x->dtype, &y);
+    if (resize_only_moves(attrs))
+        pass_scales_in_place(node, 0, 0);
     return ok;
 }
 

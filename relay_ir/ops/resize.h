@@ -20,6 +20,10 @@ struct resize_taps *resize_taps(struct bulk *bulk, const struct node *node, int 
  * all positions have the same number of taps (as for integer downscaling); else 0. */
 int64_t resize_step(const struct node *node, int dim);
 
+/* True if each result is one of the input's numbers: by nearest neighbours, and not
+ * tf_crop_and_resize, which has a number of its own besides. */
+bool resize_only_moves(const struct resize_attrs *attrs);
+
 /* True if the dimension is resized or shifted. */
 bool resize_changes(const struct node *node, int dim);
 

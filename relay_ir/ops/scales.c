@@ -137,6 +137,21 @@ void pass_scales_in_place(struct node *node, int output, int input)
                     : -1);
 }
 
+void pass_common_scale(struct node *node, int output, int first)
+{
+    struct type one = type_make(node->inputs[first]->type.dtype, 0, NULL);
+
+    one.quant = scaled(node, first);
+    for (int i = first + 1; i < node->n_inputs; i++) {
+        struct type other = type_make(node->inputs[i]->type.dtype, 0, NULL);
+
+        other.quant = scaled(node, i);
+        if (!type_equal(&one, &other))
+            return;
+    }
+    pass_scales(node, output, first, -1);
+}
+
 int view_axis(const struct type *x, const struct type *view, int axis)
 {
     const int64_t outer = axis >= 0 ? type_span(x, 0, axis) : -1;

@@ -1,5 +1,5 @@
 /* scales.h - type inference of QTYPE_SCALED: operators with a constant scale and zero point set it,
- * operators that only move or clamp values pass it on, all others clear it. */
+ * operators that only move, choose or clamp values pass it on, all others clear it. */
 #ifndef RELAY_IR_OPS_SCALES_H
 #define RELAY_IR_OPS_SCALES_H
 
@@ -19,6 +19,10 @@ void pass_scales(struct node *node, int output, int input, int axis);
 /* pass_scales for an operator that keeps every axis in place, and the extent of the scaled one;
  * otherwise only a single scale passes. */
 void pass_scales_in_place(struct node *node, int output, int input);
+
+/* For an operator that takes each element from one of the inputs `first` and later: their scale, if
+ * it is one scale, and the same. */
+void pass_common_scale(struct node *node, int output, int first);
 
 /* Axis of the input's scales; -1: a single scale, or none. */
 int scales_axis(const struct node *node, int input);

@@ -224,6 +224,10 @@ END_TEST
 
 #define ONE "scaled(scale=0.25, zero=3)"
 #define FOUR(axis) "scaled(axis=" axis ", scale=[0.5, 0.25, 0.125, 2], zero=[0, 1, 2, 255])"
+#define RESIZE(size, mode)                                                                         \
+    "{size=[1,4," size "], scales=[], roi=[], method=\"nearest_neighbor\", "                       \
+    "coordinate_transformation_mode=\"" mode "\", rounding_method=\"floor\", cubic_alpha=-0.75, "  \
+    "exclude_outside=false, antialias=false, extrapolation_value=0}"
 #define POOL2                                                                                      \
     "{pool_size=[2,2], strides=[1,1], padding=[0,0,0,0], dilation=[1,1], ceil_mode=false, "        \
     "count_include_pad=false, p=0, storage_order=0, layout=\"NCHW\"}"
@@ -265,6 +269,13 @@ static const struct {
     { "%y = nn.depth_to_space(%q) {block_size=[2,2], mode=\"DCR\"}", "(1,1,4,4) i8 " ONE },
     { "%y = tile(%qs) {shape=[2,1,1,1]}", "(2,4,2,2) u8 " FOUR("1") },
     { "%y = max(%q) {axis=[1], keepdims=false}", "(1,2,2) i8 " ONE },
+    { "%y = image.resize(%qs) " RESIZE("4,4", "asymmetric"), "(1,4,4,4) u8 " FOUR("1") },
+    { "%y = image.resize(%q) " RESIZE("3,5", "half_pixel"), "(1,4,3,5) i8 " ONE },
+    { "%y = image.resize(%q) " RESIZE("4,4", "tf_crop_and_resize"), "(1,4,4,4) i8" },
+    { "%r = nn.relu(%q)\n  %y = maximum(%q, %r)", "(1,4,2,2) i8 " ONE },
+    { "%n = negative(%q)\n  %y = minimum(%q, %n)", "(1,4,2,2) i8" },
+    { "%b = greater(%q, %q)\n  %r = nn.relu(%q)\n  %y = where(%b, %r, %q)", "(1,4,2,2) i8 " ONE },
+    { "%b = greater(%q, %q)\n  %n = negative(%q)\n  %y = where(%b, %q, %n)", "(1,4,2,2) i8" },
     { "%y = qnn.mul(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },
     { "%y = qnn.add(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },
 };

@@ -35,12 +35,7 @@ struct value *move_before_decode(struct rewrite *rewrite, struct node *root)
 /* resize by nearest neighbours */
 struct value *resize_before_decode(struct rewrite *rewrite, struct node *root)
 {
-    const struct resize_attrs *attrs = &root->attrs.resize;
-
-    return strcmp(attrs->method, "nearest_neighbor") == 0 &&
-                   strcmp(attrs->coordinate_transformation_mode, "tf_crop_and_resize") != 0
-               ? move_before_decode(rewrite, root)
-               : NULL;
+    return resize_only_moves(&root->attrs.resize) ? move_before_decode(rewrite, root) : NULL;
 }
 
 /* pad with 0, with or without codes: all zeros are the same. */
