@@ -279,8 +279,8 @@ static unsigned seed_of(const struct module *module)
 
 #define ALL(rows) rows, (int)(sizeof(rows) / sizeof *(rows))
 
-/* Every fourth of those that run here, by the module's number and the run's. */
-enum { TURNS = 4 };
+/* Every sixth of those that run here, by the module's number and the run's. */
+enum { TURNS = 6 };
 
 static void check_module(struct module *module, const struct tensor *inputs, bool deterministic,
                          const struct build *all, int n)
