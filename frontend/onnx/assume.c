@@ -66,7 +66,7 @@ bool assume_axes_of_shape(struct onnx_node *node, const struct type *y, int n,
     return axes.n == n;
 }
 
-/* N, C, H, W (or N, C, D, H, W) of a grid (N, H, W, 2), which says nothing of C. */
+/* N, C, H, W (or N, C, D, H, W) of a grid (N, H, W, 2), from which C is unknown. */
 bool assume_affine_grid(struct onnx_node *node, const struct type *y, int n, struct assumption *out)
 {
     (void)node;

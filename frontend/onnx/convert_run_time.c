@@ -148,7 +148,7 @@ static struct value *range_length(struct onnx_node *node, struct value *const *i
                   : NULL;
 }
 
-/* start + i * delta, for as many as the file declares; that start, limit and delta give so many is
+/* start + i * delta, for as many as the file declares; whether start, limit and delta give that many is
  * checked. */
 bool range_at_run_time(struct onnx_node *node)
 {

@@ -99,7 +99,7 @@ static void short_payload(struct onnx_builder *b)
     builder_name(b, "add1");
 }
 
-/* The file says nothing of the shape of what Reshape gives. */
+/* The file does not declare the shape that Reshape gives. */
 static void undeclared_shape(struct onnx_builder *b)
 {
     builder_input(b, "x", DTYPE_F32, "4");
