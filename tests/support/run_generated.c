@@ -279,31 +279,13 @@ static int count_builds(void)
     return N_BUILDS;
 }
 
-/* One in every second run, by the case's number and the run's: gcc's, whose bits are the simulation's, and the next time
- * one of the others, so that many cases together have them all, and each case in time. */
+/* One, by the case's number and the run's: gcc's, whose bits are the simulation's, and the next time one of the
+ * others, so that many cases together have them all, and each case in time. */
 static bool takes_build(int build, unsigned seed)
 {
-    const unsigned n_others = (unsigned)count_builds() - 1, turn = (seed + builds_turn()) / 2;
+    const unsigned n_others = (unsigned)count_builds() - 1, turn = seed + builds_turn();
 
-    return builds_all() || ((seed + builds_turn()) % 2 == 0 &&
-                            build == (turn % 2 == 0 ? 0 : 1 + (int)(turn / 2 % n_others)));
-}
-
-static bool takes_any_build(const struct generated_case *row)
-{
-    for (int i = 0; i < count_builds(); i++)
-        if (takes_build(i, seed_of(row)))
-            return true;
-    return row->one_build;
-}
-
-/* C is written in every run. */
-static void check_text(struct module *module, const struct generated_case *row)
-{
-    struct temp_dir dir = temp_dir_new();
-
-    generate(module, row, dir.path);
-    temp_dir_free(&dir);
+    return builds_all() || build == (turn % 2 == 0 ? 0 : 1 + (int)(turn / 2 % n_others));
 }
 
 static void check_samples(struct module *module, const struct generated_case *row, int n,
@@ -313,10 +295,6 @@ static void check_samples(struct module *module, const struct generated_case *ro
     const int n_builds = row->one_build ? 1 : count_builds();
     struct bulk bulk = { NULL, 0 };
 
-    if (!takes_any_build(row)) {
-        check_text(module, row);
-        return;
-    }
     for (int i = 0; i < n; i++) {
         samples[i].wanted = arena_array(&ctx->perm, struct tensor, module->main->ret->n_inputs);
         ck_assert_msg(

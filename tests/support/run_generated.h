@@ -31,10 +31,9 @@ struct generated_case {
 
 /* Compiles with every warning that generated C promises not to raise as an error, and runs on
  * random inputs: built by gcc (then with the bits of simulate/simulate.h) or in another way (clang,
- * with undefined-behaviour traps or without, or gcc with them), in rotation (builds.h); every
- * second case, while the C of the others is only written. All of them in all four ways where
- * RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning or a trap fails
- * the test. */
+ * with undefined-behaviour traps or without, or gcc with them), in rotation (builds.h); in all four
+ * where RELAYC_TEST_ALL_BUILDS is set, as make check-full does. A difference, a warning or a trap
+ * fails the test. */
 void generated_check(const struct generated_case *row);
 
 /* generated_check on inputs of each of these ranges instead of the row's: every build is made
