@@ -55,7 +55,7 @@ struct codegen_options {
     const char *model_sha256; /* hex, for the banner; "" = none */
     const char *version;      /* of relayc, for NAME.h and NAME.json; NULL = not said */
     const char *command;      /* options that matter, for the banner, "" = defaults */
-    const char *numbers;      /* what small numbers were chosen, for the banner; NULL = none */
+    const char *numbers;      /* the precision that was chosen, for the banner; NULL = none */
     const struct choices *choices; /* how regions are written; NULL = as usual */
     enum weights_form weights;
     enum winograd winograd;
@@ -67,11 +67,11 @@ struct codegen_options {
     bool
         keep_zeros; /* products with inputs that are 0 are computed, too (codegen_c/core/zeros.h) */
     bool share;     /* regions that differ in constants only share a function */
-    bool optimize_size; /* the same, and no stripes for speed */
-    bool guard;         /* codegen_c/emit/guard.h */
+    bool optimize_size;                   /* the same, and no stripes for speed */
+    bool guard;                           /* codegen_c/emit/guard.h */
     const struct codegen_result *largest; /* --vary: of the first variant alone, for reports */
-    bool io_in_arena;   /* inputs and outputs as well; NAME.h says where */
-    int n_pools;        /* 0 = one arena, of any size */
+    bool io_in_arena;                     /* inputs and outputs as well; NAME.h says where */
+    int n_pools;                          /* 0 = one arena, of any size */
     const struct codegen_pool *pools;
     const struct codegen_measured *measured; /* for NAME.h and NAME.json; NULL = not measured */
     size_t ram_bytes, flash_bytes;           /* NAME.h checks that all fits; 0 = no such budget; the
@@ -137,7 +137,7 @@ struct codegen_result {
     const size_t *state_at;  /* [module->n_states] where each lies in that */
     /* Where struct NAME_state lies if it stands behind the pools in one memory: see pool_room. */
     size_t state_place;
-    size_t io_bytes;         /* of inputs and outputs, which are the caller's */
+    size_t io_bytes; /* of inputs and outputs, which are the caller's */
     struct codegen_peak peak;
     /* Of the regions that --winograd is about: how many there are, the bytes of their weights
      * beyond those of direct products, and the scratch of that with the most; how many take two

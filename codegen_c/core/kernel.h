@@ -74,14 +74,14 @@ struct region {
     /* Of many variants (--vary): the size of the result varies, and its last dim. Text that depends on neither is
      * better then, as all have one function. */
     bool size_varies, columns_vary;
-    const char *c_name;          /* "region_conv1": an identifier, unique in the file */
-    const char *own_name;        /* the same, also where c_name is that of a shared function */
-    int index;                   /* execution order */
-    int variant;                 /* relay_ir/variants.h; 0 without */
-    size_t largest;              /* bytes of the largest value between regions: scratch that fits
+    const char *c_name;        /* "region_conv1": an identifier, unique in the file */
+    const char *own_name;      /* the same, also where c_name is that of a shared function */
+    int index;                 /* execution order */
+    int variant;               /* relay_ir/variants.h; 0 without */
+    size_t largest;            /* bytes of the largest value between regions: scratch that fits
                                     beside what is read without being more costs no memory */
-    struct external *external;   /* another target runs it: no anchor and no kernel; else NULL */
-    struct guards guards;        /* it runs only if these hold */
+    struct external *external; /* another target runs it: no anchor and no kernel; else NULL */
+    struct guards guards;      /* it runs only if these hold */
 
     struct kernel_config config;
     struct region_memory place;
@@ -215,7 +215,7 @@ const char *bind_own_operand(struct bind *bind, const struct value *constant);
 const char *bind_packed(struct bind *bind, struct value *value, const struct type *type,
                         const void *packed, const char *layout);
 
-/* As bind_packed for codes of a small number, one per element in memory: codes of less than 8 bits
+/* As bind_packed for quantised values, one per element in memory: those of less than 8 bits
  * lie side by side in the array, the first in the lowest bits. Arrays of uint8_t (int8_t for i8,
  * uint16_t for f16 and bf16). f32, the scales of codes, is taken as well. */
 const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
@@ -262,7 +262,7 @@ struct position {
                                     what lies side by side, whatever y does */
     const char *pixel, *channel; /* C expressions, of kernels whose pixels may be apart: linear is
                                     pixel * channels + channel; without operators around */
-    int lanes;                   /* of so many channels, the last dim, they are those of the first;
+    int lanes;   /* of this many channels, the last dim, they are those of the first;
                                     0 = of one element */
     bool hoists; /* of lanes: constants of these channels are read before a loop over
                     positions, in lines of key "of_channels" */

@@ -74,7 +74,7 @@ static void warn_stale(struct ctx *ctx, const struct region *region, enum knob k
         diag_warn(ctx, DIAG_TUNE_STALE, node_origin(region->call),
                   "the tuning log says %s=%s, which the kernel %s does not offer here",
                   knobs[knob].name, chosen, region->config.kernel->name);
-    diag_help(ctx, "tune it anew: relayc tune");
+    diag_help(ctx, "tune it again: relayc tune");
 }
 
 const char *knob_take(struct ctx *ctx, struct region *region, enum knob knob, const char *usual,

@@ -1,5 +1,5 @@
 /* packed.h - constants in the layouts of kernels, made once for all plans that are tried: a trial
- * configures regions anew, but most of them want the same weights in the same order. */
+ * configures regions again, but most of them want the same weights in the same order. */
 #ifndef CODEGEN_C_CORE_PACKED_H
 #define CODEGEN_C_CORE_PACKED_H
 

@@ -9,7 +9,7 @@
  *
  *   stripe_rows.c     what rows a region reads
  *   stripe_flow.c     who computes when, and how many rows the buffers hold
- *   stripe_search.c   which regions are striped together, for an arena of so many bytes
+ *   stripe_search.c   which regions are striped together, so that the arena is small enough
  *   stripe_outline.c  the graph: striped regions become one, a function of calls
  *   stripe_text.c     (codegen_c/) its C */
 #ifndef CODEGEN_C_CORE_STRIPE_H
@@ -90,7 +90,7 @@ int64_t stripes_gathered_rows(const struct stripes *stripes, int i, int input);
 
 /* --- stripe_search.c -------------------------------------------------------------------------- */
 
-/* A run of regions: calls of main in their order, from `first` to `last`, in about so many parts.
+/* A run of regions: calls of main in their order, from `first` to `last`, in about `parts` parts.
  */
 struct stripe_choice {
     int first, last;
@@ -113,11 +113,11 @@ struct stripe_search;
 struct stripe_search *stripe_search_new(struct arena *arena, const struct plan *plan,
                                         const struct region *regions);
 
-/* The plan with the fewest stripes that needs at most so many bytes, by estimate; where there is
+/* The plan with the fewest stripes that needs at most `most` bytes, by estimate; where there is
  * none, the one that needs least, of the smallest stripes: it may need less than is estimated. */
 struct stripe_plan stripe_search_plan(struct stripe_search *search, size_t most);
 
-/* The plan by which least goes through the cache behind one of so many bytes, by estimate. */
+/* The plan by which least goes through the cache behind one of `cache` bytes, by estimate. */
 struct stripe_plan stripe_search_fast(struct stripe_search *search, size_t cache);
 
 /* --- stripe_outline.c ------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ const char *module_file(struct codegen *codegen, const struct external_module *m
 const char *graph_file(struct codegen *codegen, const struct external *external);
 
 /* Estimated nanoseconds of the region by the rates of its target and of c, hand-over included; 0
- * where they say nothing. */
+ * where these are unknown. */
 void external_estimate(struct codegen *codegen, const struct external *external, double *here,
                        double *host);
 

@@ -56,14 +56,14 @@ static struct tensor_of *find_tensors(struct codegen *codegen, int *n)
     for (int i = 0; i < interface_params(codegen->module); i++)
         if (!state_of_param(codegen->module, i))
             tensors[(*n)++] = (struct tensor_of){ .value = main->params[i],
-                                              .c_name = codegen->input_names[i],
-                                              .onnx_name = main->params[i]->name,
-                                              .is_input = true };
+                                                  .c_name = codegen->input_names[i],
+                                                  .onnx_name = main->params[i]->name,
+                                                  .is_input = true };
     for (int i = 0; i < interface_results(codegen->module); i++)
         if (!state_of_result(codegen->module, i))
             tensors[(*n)++] = (struct tensor_of){ .value = main->ret->inputs[i],
-                                              .c_name = codegen->output_names[i],
-                                              .onnx_name = main->result_names[i] };
+                                                  .c_name = codegen->output_names[i],
+                                                  .onnx_name = main->result_names[i] };
     for (int i = 0; i < *n; i++)
         tensors[i].id = macro_id(codegen, tensors[i].c_name);
     return tensors;
@@ -96,7 +96,7 @@ static void add_dims(struct str *out, const struct tensor_of *tensor)
 
 /* --- what codes mean -------------------------------------------------------------------------- */
 
-/* The one scale of an input or output of small numbers; NULL where there is none. */
+/* The one scale of a quantised input or output; NULL where there is none. */
 static const struct qtype *scale_of(const struct value *value)
 {
     const struct qtype *quant = value->type.quant;

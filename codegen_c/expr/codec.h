@@ -29,7 +29,7 @@ const char *codec_codes(struct bind *bind, const struct minifloat *format);
 const char *codec_unpack(struct bind *bind, const struct type *type, const char *codes,
                          const char *first, const char *n, const char *numbers, int64_t multiple);
 
-/* Requests the function of that name; false if the name is none of these. */
+/* Requests the function of that name; false if there is no such function. */
 bool codec_bind(struct bind *bind, const char *name);
 
 #endif

@@ -128,7 +128,7 @@ static void unknown(struct ctx *ctx, const char *name)
         str_printf(&list, "%s, ", names[i]);
     }
     names[n_machines] = "host";
-    diag_error(ctx, DIAG_USAGE, NULL, "--target: '%s' is no machine",
+    diag_error(ctx, DIAG_USAGE, NULL, "--target: '%s' is not a CPU",
                str_safe(&ctx->perm, name, 80));
     nearest = str_nearest(name, names, n_machines + 1);
     if (nearest)

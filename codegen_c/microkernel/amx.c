@@ -95,7 +95,7 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* For 32 inputs: the six products of so many registers of pixels and of channels. A product takes
+/* For 32 inputs: the six products of `high` registers of pixels and `wide` of channels. A product takes
  * one cycle per row. The first term of the weights is loaded twice in the 2 x 2 shape. */
 static double inputs_time(const struct amx_shape *shape, int high, int64_t wide, double load)
 {

@@ -21,7 +21,7 @@ int64_t conv_cached_chunk(const struct machine *machine, const struct panels *pa
 /* The NC block of the kernel `conv`. Other layers' weights are in the L2 before this one's, so that
  * even weights that would fit come from the L3. If that is slow, tiles wait for weights much longer
  * than they compute. With small blocks only the tiles of the first block wait; but every block
- * reads all of x, which has to stay cached, or gathers it anew (`gathers`). */
+ * reads all of x, which has to stay cached, or gathers it again (`gathers`). */
 int64_t conv_usual_chunk(const struct machine *machine, const struct window *window,
                          const struct panels *panels, bool gathers);
 

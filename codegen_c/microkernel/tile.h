@@ -85,7 +85,7 @@ struct tile {
     bool halves;                    /* the last columns use half_fn */
 };
 
-/* Requests the microkernel for a matrix of so many columns; rows 0: unknown. Sets `pixels` and
+/* Requests the microkernel for a matrix of `columns` columns; rows 0: unknown. Sets `pixels` and
  * `tile` to the names of its extents, which depend on the columns only, not on the form. */
 struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, struct tile_form form);
 

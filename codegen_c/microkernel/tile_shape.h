@@ -30,7 +30,7 @@ extern const struct tile_shape tile_shapes[N_TILE_SHAPES];
 
 struct tile_shape tile_shape_of_machine(const struct machine *machine);
 
-/* Whether a matrix of so many columns is packed in panels of WIDE_TILE_PANEL, and its tile. */
+/* Whether a matrix of `columns` columns is packed in panels of WIDE_TILE_PANEL, and its tile. */
 bool tile_is_wide(const struct machine *machine, int64_t columns);
 
 struct tile_shape tile_widened(struct tile_shape shape);
@@ -59,7 +59,7 @@ bool tile_is_possible(const struct machine *machine, int64_t panel, int64_t vect
  * question; 0 = all that are more than a few. */
 int64_t tile_class(const struct machine *machine, int64_t columns);
 
-/* Whether tile_three_quarters applies to so many columns. */
+/* Whether tile_three_quarters applies to this many columns. */
 bool tile_is_three_quarters(const struct machine *machine, int64_t columns);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum {
     LINE = 16, /* floats of a cache line */
-    NEAR = 12  /* paced prefetch into the L1 runs so many inputs ahead, where the L3 is slow: 8
+    NEAR = 12  /* paced prefetch into the L1 runs this many inputs ahead, where the L3 is slow: 8
                   to 16 are alike */
 };
 

@@ -90,7 +90,7 @@ static bool multiplies_by_amx(const struct region *region)
  * which the rest of the network feels, too. */
 static bool amx_pays(const struct codegen *codegen)
 {
-    enum { LEAST_SHARE = 20 /* of all products one in so many */ };
+    enum { LEAST_SHARE = 20 /* of all products one in this many */ };
     int64_t all = 0, by_amx = 0;
 
     for (int i = 0; i < codegen->n_regions; i++) {

@@ -54,7 +54,7 @@ static bool plan_anew(struct codegen *codegen, const struct codegen *fresh)
 /* Times that a plan with stripes may turn out to need more than the search had reckoned. */
 enum { STRIPE_TRIALS = 4 };
 
-/* The plan for so many bytes. As the search reckons with less than what layers as they are take,
+/* The plan for `wanted` bytes. As the search reckons with less than what layers as they are take,
  * `whole`, it may find no stripes needed: then for less and less, until it does. */
 static struct stripe_plan less_than_whole(struct stripe_search *search, size_t wanted, size_t whole)
 {
@@ -136,7 +136,7 @@ static bool plan_fast_stripes(struct codegen *codegen, const struct codegen *fre
     return ok;
 }
 
-/* Stripes as for one arena of so many bytes, and then into the pools. */
+/* Stripes as for one arena of `ram` bytes, and then into the pools. */
 static bool plan_striped_pools(struct codegen *codegen, const struct codegen *fresh, size_t ram)
 {
     struct codegen one = *fresh;

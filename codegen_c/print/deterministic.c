@@ -10,8 +10,8 @@
 #include "codegen_c/expr/scalar.h"
 #include "relay_ir/ops/qnn.h"
 
-/* Functions of <math.h>, of double; with an f behind, of float. C says nothing about their last
- * bits; fma, which it does define, is rounded twice by older newlibs, and fmax and fmin may return
+/* Functions of <math.h>, of double; with an f behind, of float. C leaves their last bits
+ * open; fma, which it does define, is rounded twice by older newlibs, and fmax and fmin may return
  * either zero. All others are exact or correctly rounded: sqrt, fmod, floor, rint, ldexp ... */
 static const char *const inexact_functions[] = {
     "acos", "acosh", "asin",  "asinh", "atan",  "atan2", "atanh", "cbrt", "cos",   "cosh",

@@ -1,7 +1,7 @@
 /* configure.h - a region's function before it is printed: its kernel's answers, in numbers and keys.
  *
  * Plans are made of configurations: trials of other orders and of depth-first tiling configure
- * regions anew, and only those of the plan that is kept are printed (codegen_c/print/print_region.h). */
+ * regions again, and only those of the plan that is kept are printed (codegen_c/print/print_region.h). */
 #ifndef CODEGEN_C_SELECT_CONFIGURE_H
 #define CODEGEN_C_SELECT_CONFIGURE_H
 

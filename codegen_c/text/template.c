@@ -336,7 +336,7 @@ static long repetitions(struct expansion *x, int line, const char *count)
     }
     n = strtol(number, &end, 10);
     if (end == number || *end || n < 0 || n > MAX_REPEAT) {
-        error(x, line, "'%s' is no number of repetitions", number);
+        error(x, line, "'%s' is not a number of repetitions", number);
         return -1;
     }
     return n;
@@ -403,7 +403,7 @@ static int expand_block(struct expansion *x, int open, int to)
     else if (!(strcmp(word, "if") == 0 && n_words == 2) &&
              !(strcmp(word, "for") == 0 && n_words == 3) &&
              !(strcmp(word, "body") == 0 && n_words == 1))
-        error(x, open, "'//#%s' is no control line, or has the wrong number of words", word);
+        error(x, open, "'//#%s' is not a control line, or has the wrong number of words", word);
     else if (x->n_blocks == MAX_BLOCKS)
         error(x, open, "blocks are nested too deeply");
     else

@@ -135,7 +135,7 @@ static void see_opening(struct check *check, int n_words, char *const *words)
     if (!ok)
         wrong(check, check->line,
               arena_printf(&check->ctx->perm,
-                           "'//#%s' is no control line, or has the wrong number of words",
+                           "'//#%s' is not a control line, or has the wrong number of words",
                            str_safe(&check->ctx->perm, words[0], 60)));
     if (!opens_block(words[0]))
         return;

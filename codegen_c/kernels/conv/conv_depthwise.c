@@ -6,7 +6,7 @@
 #include "codegen_c/kernels/conv/conv.h"
 
 enum {
-    TILE = 4,          /* output channels: with so many per input channel, others are faster */
+    TILE = 4,          /* output channels: with this many per input channel, others are faster */
     MOST_UNROLLED = 25 /* most taps with a statement each */
 };
 

@@ -21,7 +21,7 @@ enum {
     WORD_BITS = 32,
     FLOAT_BIAS = 127,
     FLOAT_MANTISSA = 23,
-    FEW = 1000,          /* at most one subnormal value in so many */
+    FEW = 1000,          /* at most one subnormal value in this many */
     MANY_REGISTERS = 32, /* for eight vectors of sums, their words, and inputs */
     LEAST_OF_BYTES = 32, /* the least exponent of a non-zero value as a byte */
     MOST_NIBBLE_BIAS = 20

@@ -28,7 +28,7 @@ static bool takes_codes(const struct region *region, const char **why)
     for (int i = X; i <= W; i++) {
         const struct minifloat *format = type_minifloat(anchor_input(region, i));
 
-        *why = "the operands are no small floats of 8 bits";
+        *why = "the operands are not floats of 8 bits";
         if (!format || minifloat_bits(format) != 8)
             return false;
     }
@@ -130,7 +130,7 @@ static bool bind_exact_matmul(struct bind *bind)
 
 static bool accepts_exact_softmax(const struct region *region, const char **why)
 {
-    *why = "the operands are no small floats of 8 bits with known scales";
+    *why = "the operands are not floats of 8 bits with known scales";
     return type_minifloat(anchor_input(region, X)) && takes_sizes(region, why) &&
            region->anchor->inputs[1]->kind == VALUE_CONSTANT &&
            region->anchor->inputs[3]->kind == VALUE_CONSTANT;

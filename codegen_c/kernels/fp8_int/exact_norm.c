@@ -14,7 +14,7 @@ enum { X, IN_SCALE, OUT_SCALE = 3, SCALE = 5, BIAS };
 
 static bool accepts_exact_norm(const struct region *region, const char **why)
 {
-    *why = "the operands are no small floats of 8 bits with known scales";
+    *why = "the operands are not floats of 8 bits with known scales";
     if (!type_minifloat(anchor_input(region, X)) || !takes_sizes(region, why))
         return false;
     for (int i = 1; i < region->anchor->n_inputs; i++)

@@ -12,7 +12,7 @@ static bool accepts_max_pool_codes(const struct region *region, const char **why
 {
     const struct window w = window_of_pool(region);
 
-    *why = "the element type is no small float";
+    *why = "the element type is not a narrow float";
     return type_minifloat(anchor_input(region, 0)) && takes_sizes(region, why) &&
            takes_window(&w, why);
 }

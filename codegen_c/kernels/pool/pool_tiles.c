@@ -9,8 +9,8 @@
 #include "codegen_c/microkernel/pixel_stride.h"
 
 enum {
-    MOST_COLUMNS = 8,            /* windows at a time … */
-    MOST_UNDER = 18 * POOL_CHUNK /* … with so many floats on the stack */
+    MOST_COLUMNS = 8,            /* windows at a time */
+    MOST_UNDER = 18 * POOL_CHUNK /* their floats on the stack */
 };
 
 /* Windows of a row computed together; 0: one is too wide. */

@@ -14,7 +14,7 @@
 
 #include "codegen_c/core/plan.h"
 
-/* Longer runs than this are not looked at, and no more than so many steps of flows: about a second.
+/* Longer runs than this are not looked at, and no more than MOST_WORK steps of flows: about a second.
  */
 enum { LONGEST_RUN = 48 };
 static const int64_t MOST_WORK = 400000000;
@@ -98,7 +98,7 @@ static void find_wholes(struct stripe_search *search, const struct plan *plan)
     for (int i = 0; i < plan->main->ret->n_inputs; i++)
         if (plan->place[plan->main->ret->inputs[i]->id].kind == PLACE_ARENA)
             keep(&by_id[plan_whole(plan, plan->main->ret->inputs[i])->id],
-             &plan_whole(plan, plan->main->ret->inputs[i])->type, call - 1);
+                 &plan_whole(plan, plan->main->ret->inputs[i])->type, call - 1);
     search->wholes = arena_array(search->arena, struct whole, n);
     for (int i = 0; i < n; i++)
         if (by_id[i].first >= 0)
@@ -182,7 +182,7 @@ static int64_t most_rows(const struct stripe_search *search, int first, int last
     return most;
 }
 
-/* Bytes of the run in so many parts; SIZE_MAX beyond `most`. */
+/* Bytes of the run in `parts` parts; SIZE_MAX beyond `most`. */
 static size_t run_bytes(struct stripe_search *search, int first, int last, int64_t parts,
                         size_t most, int64_t *n_calls)
 {

@@ -138,7 +138,7 @@ static int take_over(struct component *component, int k)
     return height;
 }
 
-/* Looks for the target with all searches by turns, with `work` steps at most; sets *found_by. What
+/* Looks for the target with all searches in rotation, with `work` steps at most; sets *found_by. What
  * is impossible for one is for all. */
 static enum search_result attempt(struct component *component, int target, uint64_t work,
                                   struct packing *packing, int *found_by)
@@ -208,7 +208,7 @@ static int section_at(const int *times, int n_times, int time)
     return low;
 }
 
-/* The blocks in small numbers: a section begins where a block does. (Where one ends, no section
+/* The blocks in small units: a section begins where a block does. (Where one ends, no section
  * need begin: what is alive at the end of a section was alive at its start with more.) */
 static struct item *items_of(struct arena *arena, const struct block *blocks, int n,
                              int *n_sections)

@@ -1,6 +1,6 @@
 /* pack_search.h - can these items be packed below a given height? Used by pack_exact.c only.
  *
- * An item is a block of memory in small numbers: its size in units of PLAN_ALIGN, its lifetime in
+ * An item is a block of memory in small units: its size in units of PLAN_ALIGN, its lifetime in
  * sections. A section is a stretch of time in which nothing begins or ends. */
 #ifndef CODEGEN_C_PLAN_PACK_PACK_SEARCH_H
 #define CODEGEN_C_PLAN_PACK_PACK_SEARCH_H

@@ -107,7 +107,7 @@ $ relayc compile --board help | sed -n 1,3p
 esp32-c3-devkitc-02    ESP32-C3      rv32imc      160  sram 384K flash 4M
 nrf52840-dk            nRF52840      cortex-m4     64  ram 256K flash 1M
 $ echo '{ "name": "mine", "target": "cortex-m5", "pools": [ { "name": "a", "bytes": "64Q", "kind": "rom" } ] }' >mine.json; relayc compile $MODELS/conv_bn_relu.onnx --board mine.json
-error[R0501]: --target: 'cortex-m5' is no machine
+error[R0501]: --target: 'cortex-m5' is not a CPU
 help: did you mean cortex-m0? There are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 error[R0601]: mine.json:1:77: '64Q' is not a number of bytes, such as 65536, 64K or 1M
 error[R0601]: mine.json:1:92: the "kind" of a pool is "ram" or "flash"

@@ -37,7 +37,7 @@ $ relayc targets --json | grep -A11 '"cortex-m4"'
 			"flags":	"-mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
 		}, {
 $ relayc compile --target cortex-m44 $MODELS/conv_bn_relu.onnx
-error[R0501]: --target: 'cortex-m44' is no machine
+error[R0501]: --target: 'cortex-m44' is not a CPU
 help: did you mean cortex-m4? There are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 [2]
 $ relayc run --target x86-64 $MODELS/conv_bn_relu.onnx

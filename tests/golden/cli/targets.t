@@ -399,8 +399,8 @@ error[R0402]: typo/conv.tmpl:11: unknown key 'out1.shap'
 help: did you mean 'out1.shape'?
 error[R0402]: typo/conv.tmpl:12: unknown key 'tile'
 help: did you mean 'tiles'?
-error[R0402]: typo/conv.tmpl:14: '//#if' is no control line, or has the wrong number of words
-error[R0402]: typo/conv.tmpl:16: '//#while' is no control line, or has the wrong number of words
+error[R0402]: typo/conv.tmpl:14: '//#if' is not a control line, or has the wrong number of words
+error[R0402]: typo/conv.tmpl:16: '//#while' is not a control line, or has the wrong number of words
 error[R0402]: typo/conv.tmpl:17: this //#end closes no block
 error[R0402]: typo/conv.tmpl:18: '${open' has no closing brace
 error[R0402]: typo/add.tmpl:1: unknown key 'w'

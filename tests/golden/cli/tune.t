@@ -44,7 +44,7 @@ $ relayc compile $MODELS/depthwise_clip.onnx --target x86-64-v3 --tune-log v3.js
 $ sed 's/1x14/9x9/' v3.jsonl >stale.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log stale.jsonl -o stale -q
 warning[R0408]: the tuning log says tile=9x9, which the kernel conv does not offer here
  --> MODELS/conv_bn_relu.onnx: node #0 "conv1" (Conv)
-help: tune it anew: relayc tune
+help: tune it again: relayc tune
 $ sed 's/"tile"/"colour"/' v3.jsonl >strange.jsonl; relayc compile $MODELS/conv_bn_relu.onnx --target x86-64-v3 --tune-log strange.jsonl -o stale -q
 warning[R0408]: the tuning log has an unknown knob: 'colour'
 help: it is from another version of relayc; tune again
@@ -78,7 +78,7 @@ error[R0407]: the generated code ended with exit code 1
 [1]
 $ relayc tune $MODELS/conv_bn_relu.onnx --trials many --target pdp11
 error[R0501]: --trials: 'many' is not a whole number of at least 0
-error[R0501]: --target: 'pdp11' is no machine
+error[R0501]: --target: 'pdp11' is not a CPU
 help: there are generic, x86-64, x86-64-v3, x86-64-v4, sapphirerapids, znver4, znver5, aarch64, armv7, cortex-m0, cortex-m3, cortex-m33, cortex-m4, cortex-m55, cortex-m7, rv32imc, rv32imafc, rv64gc, rv64gcv, wasm32, host
 [2]
 $ relayc tune

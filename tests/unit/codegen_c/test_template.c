@@ -45,7 +45,7 @@ static const struct {
     { "${k}\n${nope}\n", NULL, "t:2: unknown key 'nope'" },
     { "${k\n", NULL, "t:1: '${k' has no closing brace" },
     { "x\n//#if on\n", NULL, "t:2: this block has no //#end" },
-    { "x\n//#end\n", NULL, "t:2: '//#end' is no control line" },
+    { "x\n//#end\n", NULL, "t:2: '//#end' is not a control line" },
     { "//#if on\nx\n//#else\ny\n//#end\nz\n", "x\nz\n", NULL },
     { "//#if off\nx\n//#else\ny\n//#end\nz\n", "y\nz\n", NULL },
     { "//#if !on\nx\n//#else\ny\n//#end\n", "y\n", NULL },
@@ -74,7 +74,7 @@ static const struct {
       "t:3: this //#body does not stand directly in an //#if" },
     { "//#if on\n//#body\n//#body\n//#end\n//#end\n//#end\n", NULL,
       "t:3: this //#body does not stand directly in an //#if" },
-    { "//#if on\n//#body x\n//#end\n//#end\n", NULL, "t:2: '//#body' is no control line" },
+    { "//#if on\n//#body x\n//#end\n//#end\n", NULL, "t:2: '//#body' is not a control line" },
     { "//#if off\n//#body\n${nope}\n//#end\n//#end\n", NULL, "t:3: unknown key 'nope'" },
     { "f(x)\n{\n  //#if on\n  for (a)\n  for (b)\n  //#else\n  for (c)\n  //#end\n  {\n  }\n}\n",
       "f(x)\n{\n  for (a)\n  for (b) {\n  }\n}\n", NULL },
@@ -90,8 +90,8 @@ static const struct {
     { "//#if on off\n//#end\n", NULL, "t:1: '//#if'" },
     { "//#for i\n//#end\n", NULL, "t:1: '//#for'" },
     { "//#for i nope\n//#end\n", NULL, "t:1: unknown key 'nope'" },
-    { "//#for i word\n//#end\n", NULL, "t:1: 'words' is no number" },
-    { "//#for i big\n//#end\n", NULL, "t:1: '5000' is no number" },
+    { "//#for i word\n//#end\n", NULL, "t:1: 'words' is not a number" },
+    { "//#for i big\n//#end\n", NULL, "t:1: '5000' is not a number" },
 };
 
 static const char *expand(struct ctx *ctx, const char *text, const char *extra)
@@ -217,11 +217,11 @@ static const struct {
     { "//#body\n//#end\n", "t:1: this //#body does not stand directly in an //#if" },
     { "//#if a\n//#for i 2\n//#body\n//#end\n//#end\n//#end\n",
       "t:3: this //#body does not stand directly in an //#if" },
-    { "//#if a\n//#body b\n//#end\n//#end\n", "t:2: '//#body' is no control line" },
+    { "//#if a\n//#body b\n//#end\n//#end\n", "t:2: '//#body' is not a control line" },
     { "//#else\n", "t:1: this //#else belongs to no //#if" },
     { "//#for i 2\n//#else\n//#end\n", "t:2: this //#else belongs to no //#if" },
     { "//#if a\n//#else\n//#else\n//#end\n", "t:3: this block has an //#else already" },
-    { "//#if a\n//#else b\n//#end\n", "t:2: '//#else' is no control line" },
+    { "//#if a\n//#else b\n//#end\n", "t:2: '//#else' is not a control line" },
     { "//#if a\n//#else\n", "t:1: this block has no //#end" },
 };
 
