@@ -130,7 +130,8 @@ static const char *own_key(struct arena *arena, const char *name)
 
 /* With --vary: the array that begins with this content, such as a table of positions of which a smaller size reads
  * fewer; NULL if there is none of this name. */
-static struct weight *find_longer(struct codegen *codegen, const struct content *content, size_t bytes)
+static struct weight *find_longer(struct codegen *codegen, const struct content *content,
+                                  size_t bytes)
 {
     struct weight *w = codegen->weights.first;
 

@@ -167,6 +167,7 @@ CASES = {
     "images_ram": (images, "--vary batch=1 --vary width=64,96,128 --ram 20K", SANITIZED, "", 1e-5),
     "speech_f16w": (speech, "--vary time=2..40/2 --precision f16w", SANITIZED, "", 2e-2),
     "speech_fp8w": (speech, "--vary time=7..30 --precision fp8w --target cortex-m4", SANITIZED, "", 2e-1),
+    "speech_int8": (speech, "--vary time=12..40/4 --precision int8 --calib {table}", SANITIZED, "", 2e-1),
     "lstm": (lstm, "--vary frames\\ per\\ clip=1..24", SANITIZED, "", 1e-5),
     "lstm_arm": (lstm, "--vary frames\\ per\\ clip=1..24 --target aarch64", "aarch64-linux-gnu-gcc -O1 -static",
                  "qemu-aarch64", 1e-5),
@@ -191,6 +192,16 @@ def compile_model(model, options, folder):
     onnx.save(model, folder / "net.onnx")
     return subprocess.run([RELAYC, "compile", folder / "net.onnx", "-o", folder, *words(options)], capture_output=True,
                           text=True)
+
+
+def calibrate(folder):
+    """A table of one of the sizes."""
+    (folder / "data").mkdir()
+    for i in range(4):
+        np.save(folder / "data" / f"{i}.npy", rng.uniform(-1, 1, [1, 13, 40]).astype(np.float32))
+    subprocess.run([RELAYC, "calibrate", folder / "net.onnx", "--shape", "time=40", "--data", folder / "data", "-o",
+                    folder / "table", "-q"], check=True)
+    return str(folder / "table")
 
 
 def build(facts, compiler, folder):
@@ -228,6 +239,9 @@ def test(name):
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        if "{table}" in options:
+            onnx.save(model, folder / "net.onnx")
+            options = options.format(table=calibrate(folder))
         done = compile_model(model, options, folder)
         if done.returncode:
             return done.stderr
