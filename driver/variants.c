@@ -13,6 +13,7 @@
 
 #include "base/str.h"
 #include "driver/driver.h"
+#include "driver/precision.h"
 #include "relay_ir/ops/run_time.h"
 
 /* Each is compiled: minutes. */
@@ -183,6 +184,7 @@ static bool check_options(struct driver_state *driver)
         { OPTION_PARALLEL, "without it, one core runs the network" },
         { OPTION_IO_IN_ARENA, "without it, inputs and outputs are arrays of the caller" },
         { OPTION_POOL, "without it, there is one arena" },
+        { OPTION_SHARE_ARENA, "networks that run one after the other may share the larger arena" },
         { OPTION_BOARD, "--target, --ram and --flash say what the board is" },
         { OPTION_GUARD, "compile with --shape NAME=VALUE and --guard to debug one value" },
         { OPTION_STATE, "states are of a fixed shape: --shape NAME=VALUE" },
@@ -321,7 +323,11 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
 
     *own = only_variant(given, variants, v);
     driver->n_variants++;
-    if (!driver_prepare(own) || !driver_run(own, STAGE_FUSE) ||
+    if (!driver_prepare(own))
+        return false;
+    if (own->precision)
+        own->precision->options.any_shape = true; /* one table for all */
+    if (!driver_run(own, STAGE_FUSE) ||
         (own->codegen.share = true, !codegen_sizes(own->module, &own->codegen, &own->result))) {
         diag_note(driver->ctx, "with %s (--vary)", at);
         return false;

@@ -76,14 +76,26 @@ static bool has_small_data(const struct quantize_options *options)
     return any;
 }
 
-/* "1x3x224x224", but for the batch. */
-static bool has_shape(const struct type *type, const char *shape, struct arena *scratch)
+static int rank_of(const char *shape)
+{
+    int rank = 1;
+
+    for (; *shape; shape++)
+        rank += *shape == 'x';
+    return rank;
+}
+
+/* "1x3x224x224", but for the batch; any_shape: as many dims. */
+static bool has_shape(const struct type *type, const char *shape, bool any_shape,
+                      struct arena *scratch)
 {
     struct str text = { .arena = scratch };
     const char *x = strchr(shape, 'x');
 
     if (!*shape || type->rank == 0)
         return true;
+    if (any_shape)
+        return rank_of(shape) == type->rank;
     for (int i = 1; i < type->rank; i++)
         str_printf(&text, "x%lld", (long long)type->dim[i]);
     return strcmp(str_text(&text), x ? x : "") == 0;
@@ -93,7 +105,7 @@ static void check_shape(struct quantization *q, const struct value *value, struc
 {
     const struct calib_tensor *tensor = calib_find(q->calibration, value->name);
 
-    if (!tensor || has_shape(&value->type, tensor->shape, &q->ctx->scratch))
+    if (!tensor || has_shape(&value->type, tensor->shape, q->options->any_shape, &q->ctx->scratch))
         return;
     if (++*n <= NAMED_VALUES)
         str_printf(list, "%s'%s' is %s, %s in the table", *n > 1 ? "; " : "",

@@ -27,6 +27,7 @@ enum bias_correction { BIAS_AS_IS, BIAS_BY_DATA, BIAS_DATA_FREE };
 struct batch_norms; /* statistics of batch norms, quantize/batch_norms.h */
 
 struct quantize_options {
+    bool any_shape;              /* calib may be of other dims: sizes vary (--vary) */
     struct precision precision;  /* of all nodes without an override */
     const struct qtable *qtable; /* NULL = none */
     int n_keep;                  /* nodes that stay f32, named as in a qtable */

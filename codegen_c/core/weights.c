@@ -128,6 +128,23 @@ static const char *own_key(struct arena *arena, const char *name)
     return arena_printf(arena, " %.*s", (int)n - 1, name);
 }
 
+/* With --vary: the array that begins with this content, such as a table of positions of which a smaller size reads
+ * fewer; NULL if there is none of this name. */
+static struct weight *find_longer(struct codegen *codegen, const struct content *content,
+                                  size_t bytes)
+{
+    struct weight *w = codegen->weights.first;
+
+    if (!codegen->module->variants || content->words || content->packed || content->own ||
+        *content->layout)
+        return NULL;
+    while (w && (w->packed || w->own || *w->layout || strcmp(w->name, content->name) != 0 ||
+                 strcmp(type_format(&w->type), type_format(content->type)) != 0 ||
+                 type_bytes(&w->stored) < bytes || memcmp(w->data, content->data, bytes) != 0))
+        w = w->next;
+    return w;
+}
+
 static struct weight *add(struct codegen *codegen, const struct content *content)
 {
     const struct type stored = stored_type(content);
@@ -148,6 +165,9 @@ static struct weight *add(struct codegen *codegen, const struct content *content
         if (bytes == 0 || memcmp(weight->data, content->data, bytes) == 0)
             return weight;
     }
+    weight = find_longer(codegen, content, bytes);
+    if (weight)
+        return weight;
     weight = weight_new(codegen, content);
     weight->crc32 = crc;
     map_set(&codegen->weights.by_content, key, weight);
