@@ -8,9 +8,9 @@
 #include "codegen_c/core/state.h"
 #include "codegen_c/core/traffic.h"
 
-/* Numbers are what people can read, and no byte order is in them. A C compiler's time and memory grow with the number of
- * initialisers: gcc takes 1.5 s for 1 MB of i8. Larger networks have arrays of up to READABLE_ELEMENTS as numbers, others
- * as 64-bit words. */
+/* Numbers are what people can read, and no byte order is in them. A C compiler's time and memory grow with the number
+ * of initialisers: gcc takes 1.5 s for 1 MB of i8. Larger networks have arrays of up to READABLE_ELEMENTS as numbers,
+ * others as 64-bit words. */
 enum { READABLE_BYTES = 1 << 20, READABLE_ELEMENTS = 64 };
 
 bool weights_are_readable(const struct module *module)

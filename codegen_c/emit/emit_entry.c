@@ -113,7 +113,8 @@ size_t entry_alignment(const struct value *value)
     return bytes < 4 ? bytes : 4;
 }
 
-/* "((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u != 0u": a bit of one pointer is a bit of all. NULL if no array
+/* "((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u != 0u": a bit of one
+ * pointer is a bit of all. NULL if no array
  * is aligned so. */
 static const char *alignment_test(struct codegen *codegen, size_t align)
 {

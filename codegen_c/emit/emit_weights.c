@@ -1,5 +1,5 @@
-/* emit_weights.c - the constant arrays: numbers, or, in large networks, 64-bit words, because the time and memory of a C
- * compiler grow with the number of initialisers and not with the bytes. */
+/* emit_weights.c - the constant arrays: numbers, or, in large networks, 64-bit words, because the time and memory of a
+ * C compiler grow with the number of initialisers and not with the bytes. */
 #include "codegen_c/emit/emit_weights.h"
 
 #include <inttypes.h>

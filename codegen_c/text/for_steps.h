@@ -7,8 +7,8 @@
 /* Behind the step that begins at `from`: its comma, or `to`. */
 int step_end(const struct tokens *tokens, int from, int to);
 
-/* Behind the first step of the for at `at` whose parenthesis closes at `head` - 1. `head` - 1 if there are no others, if
- * `continue` would leave them out, or if one of them reads the first's variable. */
+/* Behind the first step of the for at `at` whose parenthesis closes at `head` - 1. `head` - 1 if there are no others,
+ * if `continue` would leave them out, or if one of them reads the first's variable. */
 int first_step_end(const struct tokens *tokens, int at, int head);
 
 #endif

@@ -1,5 +1,5 @@
-/* precedence.h - parentheses that say which operator binds first (MISRA C:2012, rule 12.1), and no products with 1 and 0
- * nor sums with 0, which templates have where a number of theirs is that (rule 2.2). */
+/* precedence.h - parentheses that say which operator binds first (MISRA C:2012, rule 12.1), and no products with 1 and
+ * 0 nor sums with 0, which templates have where a number of theirs is that (rule 2.2). */
 #ifndef CODEGEN_C_TEXT_PRECEDENCE_H
 #define CODEGEN_C_TEXT_PRECEDENCE_H
 

@@ -44,7 +44,8 @@ static int columns_of(const struct bind *bind, const struct window *w)
 {
     const int most = most_columns(w);
 
-    return functions_are_shared(bind) && !data_is_small(bind->region) && most == MOST_TILE_COLUMNS && w->out[2] % (most - 1) == 0 &&
+    return functions_are_shared(bind) && !data_is_small(bind->region) &&
+                   most == MOST_TILE_COLUMNS && w->out[2] % (most - 1) == 0 &&
                    has_row_tiles(w, most - 1)
                ? most - 1
                : most;
