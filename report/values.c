@@ -122,7 +122,7 @@ static bool read_words(const struct definition *definition, unsigned char *bytes
         if (!parse_number(&at, definition->end, text))
             return false;
         word = strtoull(text, &end, 16);
-        if (*end || done >= n)
+        if ((*end && *end != 'u') || done >= n)
             return false;
         for (int i = 0; i < 8 && done < n; i++)
             bytes[done++] = (unsigned char)(word >> (8 * i));

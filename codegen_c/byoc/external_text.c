@@ -166,7 +166,7 @@ static bool name_copies(struct codegen *codegen, struct external *external)
 static void add_copies(const struct external *external, struct str *out)
 {
     for (int i = 0; i < external->n_copies; i++)
-        str_printf(out, "memcpy(%s, %s, %zu);\n",
+        str_printf(out, "(void)memcpy(%s, %s, %zu);\n",
                    external->region->results[external->copy_results[i]], external->copy_names[i],
                    type_bytes(&external->copies[i]->type));
 }

@@ -243,6 +243,7 @@ bool functions_are_shared(const struct bind *bind);
  * of "runtime/embed/NAME.h" asks for that helper as well, guards vanish. */
 void bind_helper(struct bind *bind, const char *name);
 void bind_include(struct bind *bind, const char *header); /* "math.h" */
+void bind_include_if(struct bind *bind, const char *header, const char *condition);
 
 /* A helper made from a template, such as the decoder of a number format: its function if the file
  * has it already, else NULL; and the function, when it is made. The template has the key `fn`. */

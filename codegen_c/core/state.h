@@ -54,10 +54,12 @@ struct codegen {
     struct external_module *modules; /* backends in use, in order of first use */
     int n_modules;
     struct weights weights;
+    bool readable; /* all constants are written as numbers: they are few enough for a C compiler */
     struct packed *packed; /* of all plans (codegen_c/core/packed.h) */
     struct map hints; /* choices of the first variant, by the name of a region's result (--vary) */
     struct map helpers;    /* name -> struct helper, in the order in which they are pasted */
     struct map includes;   /* "math.h" */
+    struct map includes_if; /* "arm_acle.h" -> the condition under which it is included */
     const char **input_names, **output_names; /* parameters of NAME_run */
     const char **initials; /* [module->n_states] the array that a state begins as; NULL = uniform */
     const char **local_names;                 /* pointers into the arena, by value id of the root */

@@ -8,10 +8,31 @@
 #include "codegen_c/core/state.h"
 #include "codegen_c/core/traffic.h"
 
-/* Arrays up to this many elements are written as numbers that people can read. Beyond, the time and
- * memory of a C compiler count: it is 64-bit words then (they grow with the number of
- * initialisers). */
-enum { READABLE_ELEMENTS = 64 };
+/* Numbers are what people can read, and no byte order is in them. A C compiler's time and memory grow with the number
+ * of initialisers: gcc takes 1.5 s for 1 MB of i8. Larger networks have arrays of up to READABLE_ELEMENTS as numbers,
+ * others as 64-bit words. */
+enum { READABLE_BYTES = 1 << 20, READABLE_ELEMENTS = 64 };
+
+bool weights_are_readable(const struct module *module)
+{
+    size_t bytes = 0;
+
+    for (const struct function *fn = module->functions; fn; fn = fn->next)
+        for (const struct value *value = fn->constants; value; value = value->next)
+            bytes += type_bytes(&value->type);
+    return bytes <= READABLE_BYTES;
+}
+
+/* NAN has no sign and no other bits. Numbers of more than 8 bits that are packed have no literal. */
+static bool has_literals(const struct weight *weight)
+{
+    if (weight->packed && type_packed_bits(&weight->type) > 8)
+        return dtype_is_half(weight->type.dtype);
+    for (int64_t i = 0; i < type_elements(&weight->stored) && dtype_is_float(weight->stored.dtype); i++)
+        if (isnan(dtype_load(weight->stored.dtype, weight->data, i)))
+            return false;
+    return true;
+}
 
 static uint32_t checksum(const void *data, size_t n)
 {
@@ -99,13 +120,14 @@ static struct weight *weight_new(struct codegen *codegen, const struct content *
     weight->stored = stored_type(content);
     weight->packed = content->packed;
     weight->own = content->own;
-    weight->words = content->words || type_elements(&weight->stored) > READABLE_ELEMENTS;
-    weight->expression =
-        weight->words ? arena_printf(&codegen->arena, "%s.v", weight->c_name) : weight->c_name;
     weight->name = content->name;
     weight->type = *content->type;
     weight->data = content->data;
     weight->layout = content->layout;
+    weight->words = content->words || (type_elements(&weight->stored) > READABLE_ELEMENTS &&
+                                       !(codegen->readable && has_literals(weight)));
+    weight->expression =
+        weight->words ? arena_printf(&codegen->arena, "%s.v", weight->c_name) : weight->c_name;
     if (weights->last)
         weights->last->next = weight;
     else
@@ -292,4 +314,9 @@ bool weights_are_read(const struct codegen *codegen, int reader)
     while (w && !(w->readers >> reader & 1))
         w = w->next;
     return w != NULL;
+}
+
+bool weight_is_large(const struct weight *weight)
+{
+    return type_elements(&weight->stored) > READABLE_ELEMENTS;
 }

@@ -74,6 +74,12 @@ struct weight *weights_stream(struct codegen *codegen, int reader, const char *n
 /* Range, mean and standard deviation of all arrays, for their comments and NAME.json. */
 void weights_find_statistics(struct codegen *codegen);
 
+/* Whether the constants are so few bytes that all arrays are written as numbers. */
+bool weights_are_readable(const struct module *module);
+
+/* Whether the array is of more than a few elements: it begins where the CPU reads it fast. */
+bool weight_is_large(const struct weight *weight);
+
 /* Whether the file `reader` reads any array. */
 bool weights_are_read(const struct codegen *codegen, int reader);
 

@@ -85,6 +85,7 @@ struct planned_code *codegen_plan(struct module *module, const struct codegen_op
                                     .machine = options->machine ? options->machine : &machines[0],
                                     .defined = defined_names(&code->whole),
                                     .packed = &code->packed,
+                                    .readable = weights_are_readable(module),
                                     .ram = options->n_pools ? 0 : options->ram,
                                     .result = result };
     code->codegen = code->fresh;

@@ -8,7 +8,7 @@
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/expr/slots.h"
 
-/* "base + 4096", with a slot */
+/* "&base[4096]", with a slot */
 static const char *scratch_text(struct codegen *codegen, int region)
 {
     const struct plan *plan = &codegen->plan;
@@ -16,8 +16,7 @@ static const char *scratch_text(struct codegen *codegen, int region)
 
     while (plan->blocks[i].value || plan->blocks[i].first != region)
         i--;
-    return arena_printf(&codegen->arena, "%s + %s", pool_base(codegen, plan->blocks[i].pool),
-                        slot_text(codegen, SLOT_OPERAND, (int64_t)plan->blocks[i].offset));
+    return pool_address(codegen, plan->blocks[i].pool, plan->blocks[i].offset);
 }
 
 static void add_plain_call(struct codegen *codegen, struct str *out, const struct region *region,

@@ -38,6 +38,16 @@ static const char *part_comment(struct codegen *codegen, const struct value *val
     return of ? arena_printf(&codegen->arena, ", in %s", entry_name(codegen, of)) : "";
 }
 
+const char *pool_address(struct codegen *codegen, int pool, size_t offset)
+{
+    const char *base = pool_base(codegen, pool);
+
+    if (!offset && !codegen->module->variants)
+        return base;
+    return arena_printf(&codegen->arena, "&%s[%s]", base,
+                        slot_text(codegen, SLOT_OPERAND, (int64_t)offset));
+}
+
 bool pool_has_arena(const struct codegen *codegen, int pool)
 {
     const struct codegen_pool *of = codegen->plan.pools[pool].of;
@@ -69,7 +79,7 @@ static void add_alignment(struct codegen *codegen, struct str *out)
 
     for (int p = 0; p < plan->n_pools; p++)
         if (plan->pools[p].bytes > 0)
-            str_printf(out, "%s(uintptr_t)%s %% %s_ARENA_ALIGN != 0",
+            str_printf(out, "%s(uintptr_t)(const void *)%s %% (uintptr_t)%s_ARENA_ALIGN != 0u",
                        n++ ? " ||\n        " : "    if (", pool_arena(codegen, p), codegen->upper);
     if (n)
         str_printf(out, ")\n        return %s_MISALIGNED_ARENA;\n", codegen->upper);
@@ -103,7 +113,8 @@ size_t entry_alignment(const struct value *value)
     return bytes < 4 ? bytes : 4;
 }
 
-/* "((uintptr_t)x | (uintptr_t)y) % 4 != 0": a bit of one pointer is a bit of all. NULL if no array
+/* "((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u != 0u": a bit of one
+ * pointer is a bit of all. NULL if no array
  * is aligned so. */
 static const char *alignment_test(struct codegen *codegen, size_t align)
 {
@@ -124,11 +135,11 @@ static const char *alignment_test(struct codegen *codegen, size_t align)
         } else if (n > 1) {
             str_add(&all, " | ");
         }
-        str_printf(&all, "(uintptr_t)%s", name);
+        str_printf(&all, "(uintptr_t)(const void *)%s", name);
     }
     if (n == 0)
         return NULL;
-    return arena_printf(&codegen->arena, n > 1 ? "(%s) %% %zu != 0" : "%s %% %zu != 0",
+    return arena_printf(&codegen->arena, n > 1 ? "(%s) %% %zuu != 0u" : "%s %% %zuu != 0u",
                         str_text(&all), align);
 }
 
@@ -205,15 +216,14 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
     str_printf(out, "    %s%s *const %s = ", place->kind == PLACE_INPUT ? "const " : "",
                dtype_c_type(value->type.dtype), name);
     if (place->kind == PLACE_INPUT)
-        str_printf(out, "%s + %s", codegen->input_names[place->index],
+        str_printf(out, "&%s[%s]", codegen->input_names[place->index],
                    slot_text(codegen, SLOT_OPERAND, part->at));
     else if (place->kind == PLACE_OUTPUT)
-        str_printf(out, "%s + %s", codegen->output_names[place->index],
+        str_printf(out, "&%s[%s]", codegen->output_names[place->index],
                    slot_text(codegen, SLOT_OPERAND, part->at));
     else
-        str_printf(out, "(void *)(%s + %s)",
-                   pool_base(codegen, plan->blocks[plan->block[value->id]].pool),
-                   slot_text(codegen, SLOT_OPERAND, (int64_t)place->offset));
+        str_printf(out, "(%s *)(void *)%s", dtype_c_type(value->type.dtype),
+                   pool_address(codegen, plan->blocks[plan->block[value->id]].pool, place->offset));
     str_printf(out, "; /* %s", slot_shape_comment(codegen, &value->type));
     str_printf(out, "%s%s */\n", part_comment(codegen, value),
                region ? over_comment(codegen, region) : "");
@@ -228,10 +238,12 @@ static void add_inputs(struct codegen *codegen, struct str *out)
 
         if (codegen->local_names[param->id] && codegen->plan.block[param->id] >= 0)
             str_printf(
-                out, "    const %s *const %s = (const void *)(%s + %zu); /* %s */\n",
+                out, "    const %s *const %s = (const %s *)(const void *)%s; /* %s */\n",
                 dtype_c_type(param->type.dtype), codegen->local_names[param->id],
-                pool_base(codegen, codegen->plan.blocks[codegen->plan.block[param->id]].pool),
-                codegen->plan.place[param->id].offset,
+                dtype_c_type(param->type.dtype),
+                pool_address(codegen,
+                             codegen->plan.blocks[codegen->plan.block[param->id]].pool,
+                             codegen->plan.place[param->id].offset),
                 shape_comment(&codegen->arena, &param->type));
     }
 }
@@ -244,7 +256,7 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant)
 
     for (int p = 0; p < plan->n_pools && !codegen->module->variants; p++)
         if (plan->pools[p].bytes > 0)
-            str_printf(out, "    unsigned char *const %s = %s;\n", pool_base(codegen, p),
+            str_printf(out, "    unsigned char *const %s = (unsigned char *)%s;\n", pool_base(codegen, p),
                        pool_arena(codegen, p));
     if (io_is_inside(codegen))
         add_inputs(codegen, out);

@@ -34,4 +34,7 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant);
 /* NAME_run and NAME_step. */
 void add_entry(struct codegen *codegen, struct str *out);
 
+/* "&base[4096]", "base": where this offset of the pool is. */
+const char *pool_address(struct codegen *codegen, int pool, size_t offset);
+
 #endif

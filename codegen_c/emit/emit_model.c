@@ -1,7 +1,6 @@
 /* emit_model.c - NAME.c: banner, tables, helpers, one function per region, and the entry. */
 #include "codegen_c/emit/emit_model.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "codegen_c/core/weights.h"
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/emit_helpers.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/emit/identity.h"
@@ -238,6 +238,21 @@ void add_checks_of_files(struct codegen *codegen, struct str *out, const char *s
         add_data_check(codegen, out, suffix);
 }
 
+/* Those that only some CPUs have. */
+static void add_includes_if(struct codegen *codegen, struct str *out)
+{
+    struct str includes = { .arena = &codegen->arena };
+    const char *text;
+
+    for (size_t i = 0; i < codegen->includes_if.n; i++)
+        str_printf(&includes, "#if %s\n#include <%s>\n#endif\n",
+                   (const char *)codegen->includes_if.entries[i].value,
+                   codegen->includes_if.entries[i].key);
+    text = str_text(&includes);
+    conditions_resolve(&codegen->arena, codegen->machine, &text, 1);
+    str_printf(out, "%s%s", text, *text ? "\n" : "");
+}
+
 static void add_module_includes(struct codegen *codegen, struct str *out)
 {
     for (int i = 0; i < codegen->n_modules; i++)
@@ -245,94 +260,6 @@ static void add_module_includes(struct codegen *codegen, struct str *out)
                    codegen->modules[i].target->name);
     if (codegen->n_modules)
         str_add(out, "\n");
-}
-
-/* An #include, or a line of the guard: what only a file needs. */
-static bool is_file_line(const struct helper *helper, const char *line)
-{
-    return str_starts(line, "#include") || str_starts(line, "#ifndef EMBED_") ||
-           str_starts(line, "#define EMBED_") ||
-           (strcmp(line, "#endif\n") == 0 && str_starts(helper->text, "#ifndef EMBED_"));
-}
-
-/* The text of a helper without the blank lines around; of a file, without what only a file needs.
- */
-static void add_helper(struct str *out, const struct helper *helper)
-{
-    bool started = false;
-    int n_blank = 0;
-
-    for (const char *line = helper->text; *line;) {
-        const size_t n = strcspn(line, "\n");
-
-        if (n == 0) {
-            n_blank++;
-        } else if (helper->own || !is_file_line(helper, line)) {
-            for (; started && n_blank; n_blank--)
-                str_add(out, "\n");
-            started = true;
-            n_blank = 0;
-            str_addn(out, line, n);
-            str_add(out, "\n");
-        }
-        line += n + (line[n] == '\n');
-    }
-    str_add(out, "\n");
-}
-
-static bool is_part_of_word(char c)
-{
-    return c == '_' || isalnum((unsigned char)c);
-}
-
-static bool has_word(const char *text, const char *word)
-{
-    const size_t n = strlen(word);
-
-    for (const char *at = strstr(text, word); at; at = strstr(at + n, word))
-        if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[n]))
-            return true;
-    return false;
-}
-
-/* A helper for tiles that is no function is made of macros and constants. */
-static bool is_tile_function(const struct codegen *codegen, const struct helper *helper)
-{
-    return helper->own && str_starts(helper->function, "tile_") &&
-           strstr(helper->text, arena_printf(&codegen->ctx->scratch, " %s(", helper->function)) !=
-               NULL;
-}
-
-/* Whether a region, or a helper behind it that is used, calls a tile's function. One that is
- * written again, as its result lies over x, may have asked for another tile before. All else is
- * used. */
-static void find_used(const struct codegen *codegen, const char *functions, bool *used)
-{
-    for (size_t i = codegen->helpers.n; i-- > 0;) {
-        const struct helper *helper = codegen->helpers.entries[i].value;
-
-        used[i] = !is_tile_function(codegen, helper) || has_word(functions, helper->function);
-        for (size_t k = i + 1; k < codegen->helpers.n && !used[i]; k++) {
-            const struct helper *behind = codegen->helpers.entries[k].value;
-
-            used[i] = used[k] && has_word(behind->text, helper->function);
-        }
-    }
-}
-
-static void add_helpers(struct codegen *codegen, const char *functions, struct str *out)
-{
-    bool *used = arena_array(&codegen->arena, bool, codegen->helpers.n);
-
-    find_used(codegen, functions, used);
-    for (size_t i = 0; i < codegen->helpers.n; i++) {
-        const struct helper *helper = codegen->helpers.entries[i].value;
-
-        if (!used[i])
-            continue;
-        add_section(out, arena_printf(&codegen->arena, "from %s", helper->from));
-        add_helper(out, helper);
-    }
 }
 
 /* Compilers that put all regions into NAME_run need the stack of all of them at a time, and take
@@ -366,26 +293,43 @@ static const char *functions_text(struct codegen *codegen)
     return str_text(&out);
 }
 
+/* C++ has no word for pointers to what nothing else points to; its compilers have. */
+static const char restrict_of_cpp[] = "#ifdef __cplusplus\n"
+                                      "#define restrict __restrict\n"
+                                      "#endif\n\n";
+
 struct model_text make_model(struct codegen *codegen)
 {
-    struct str head = { .arena = &codegen->arena };
-    const char *texts[2] = { NULL, functions_text(codegen) };
+    const char *functions = functions_text(codegen);
+    const int n = (int)codegen->helpers.n + 2;
+    const char **texts = arena_array(&codegen->arena, const char *, n);
+    struct str rules = { .arena = &codegen->arena }, head = { .arena = &codegen->arena };
+    const char *parts[2];
 
-    add_includes(codegen, &head, &codegen->includes, 0);
-    add_module_includes(codegen, &head);
     if (codegen->strict)
-        add_strict_arithmetic(codegen, &head);
+        add_strict_arithmetic(codegen, &rules);
     else if (rounds_products(codegen))
-        add_rounded_products(codegen, &head);
-    add_helpers(codegen, texts[1], &head);
-    texts[0] = str_text(&head);
-    conditions_resolve(&codegen->arena, codegen->machine, texts, 2);
+        add_rounded_products(codegen, &rules);
+    texts[0] = str_text(&rules);
+    texts[n - 1] = functions;
+    for (int i = 1; i < n - 1; i++)
+        texts[i] = helper_text(codegen, i - 1);
+    conditions_resolve(&codegen->arena, codegen->machine, texts, n);
     if (codegen->machine->lanes == 1)
-        macros_write_out(&codegen->arena, texts, 2);
-    for (int i = 0; i < 2; i++)
-        texts[i] = layout(&codegen->arena, texts[i]);
-    find_identity(codegen, texts, 2);
-    return (struct model_text){ texts[0], texts[1] };
+        macros_write_out(&codegen->arena, texts, n);
+    helpers_drop_unused(codegen, texts, n);
+    add_includes(codegen, &head, &codegen->includes, 0);
+    add_includes_if(codegen, &head);
+    add_module_includes(codegen, &head);
+    for (int i = 0, any = 0; i < n && !any; i++)
+        if ((any = strstr(texts[i], "restrict ") != NULL))
+            str_add(&head, restrict_of_cpp);
+    for (int i = 0; i < n - 1; i++)
+        str_add(&head, texts[i]);
+    parts[0] = layout(&codegen->arena, str_text(&head));
+    parts[1] = layout(&codegen->arena, texts[n - 1]);
+    find_identity(codegen, parts, 2);
+    return (struct model_text){ parts[0], parts[1] };
 }
 
 void emit_model(struct codegen *codegen, const struct model_text *text)

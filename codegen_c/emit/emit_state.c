@@ -129,7 +129,7 @@ static void add_reset_of(struct codegen *codegen, struct str *out, int i)
                    type_elements(&param->type), field,
                    literal_of_number(&codegen->arena, param->type.dtype, number, &needs_math));
     } else {
-        str_printf(out, "    memcpy(%s, %s, %zu);\n", field, codegen->initials[i],
+        str_printf(out, "    (void)memcpy(%s, %s, %zu);\n", field, codegen->initials[i],
                    type_bytes(&param->type));
     }
     if (needs_math)

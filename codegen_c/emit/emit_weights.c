@@ -1,5 +1,5 @@
-/* emit_weights.c - the constant arrays: readable when small, else as 64-bit words, because the time
- * and memory of a C compiler grow with the number of initialisers and not with the bytes. */
+/* emit_weights.c - the constant arrays: numbers, or, in large networks, 64-bit words, because the time and memory of a
+ * C compiler grow with the number of initialisers and not with the bytes. */
 #include "codegen_c/emit/emit_weights.h"
 
 #include <inttypes.h>
@@ -11,15 +11,15 @@
 #include "codegen_c/core/weights.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/identity.h"
+#include "codegen_c/emit/weight_words.h"
+#include "codegen_c/machine/conditions.h"
 #include "codegen_c/text/literal.h"
 
 enum {
     INLINE_BYTES = 8 * 1024,
     FILE_BYTES = 16 * 1024 * 1024, /* of payload: gcc needs about 30 times that for its work */
-    WORD_BYTES = 8,
-    WORDS_PER_LINE = 5,
-    WORD_TEXT = 2 + 2 * WORD_BYTES + 1, /* 0x0123456789abcdef, */
-    COLUMNS = 100
+    COLUMNS = 100,
+    TEXT_BYTES = 64 * 1024 /* of numbers, before they are written */
 };
 
 /* Inline, an array is defined in the first file that reads it: NAME.c, then the targets' in order
@@ -79,11 +79,6 @@ void place_weights(struct codegen *codegen)
     }
 }
 
-static int64_t n_words(const struct weight *weight)
-{
-    return (int64_t)((type_bytes(&weight->stored) + WORD_BYTES - 1) / WORD_BYTES);
-}
-
 /* conv1.weight: f32 [64,3,7,7] OHWI, -0.5 .. 0.75, crc32 9f2c11aa */
 static void write_comment(struct codegen *codegen, struct writer *out, const struct weight *w)
 {
@@ -106,10 +101,11 @@ static void write_numbers(struct codegen *codegen, struct writer *out, const str
     struct str text = { .arena = &codegen->arena };
     size_t column = 0;
     bool needs_math = false;
+    struct arena line = { NULL };
 
+    writer_text(out, "{\n");
     for (int64_t i = 0; i < n; i++) {
-        const char *number =
-            literal_of_element(&codegen->arena, w->stored.dtype, w->data, i, &needs_math);
+        const char *number = literal_of_element(&line, w->stored.dtype, w->data, i, &needs_math);
 
         if (column == 0 || column + strlen(number) + 2 > COLUMNS) {
             str_add(&text, column ? "\n    " : "    ");
@@ -120,65 +116,14 @@ static void write_numbers(struct codegen *codegen, struct writer *out, const str
         }
         str_printf(&text, "%s,", number);
         column += strlen(number) + 1;
+        if (text.n > TEXT_BYTES) {
+            writer_write(out, text.text, text.n);
+            text.n = 0;
+            arena_release(&line);
+        }
     }
-    writer_printf(out, "{\n%s\n}", n ? str_text(&text) : "    0,");
-}
-
-/* Two hex digits of every byte. */
-struct digits {
-    char of[256][2];
-};
-
-static struct digits make_digits(void)
-{
-    static const char hex[] = "0123456789abcdef";
-    struct digits digits;
-
-    for (int i = 0; i < 256; i++) {
-        digits.of[i][0] = hex[i >> 4];
-        digits.of[i][1] = hex[i & 15];
-    }
-    return digits;
-}
-
-static void format_word(const struct digits *digits, uint64_t word, char *text)
-{
-    text[0] = '0';
-    text[1] = 'x';
-    for (int i = 0; i < WORD_BYTES; i++)
-        memcpy(&text[2 + 2 * i], digits->of[word >> (8 * (WORD_BYTES - 1 - i)) & 255], 2);
-    text[WORD_TEXT - 1] = ',';
-}
-
-/* Little-endian: the first element in the low bits. */
-static uint64_t word_at(const struct weight *weight, size_t bytes, int64_t i)
-{
-    const unsigned char *from = (const unsigned char *)weight->data + i * WORD_BYTES;
-    const size_t left = bytes - (size_t)i * WORD_BYTES;
-    uint64_t word = 0;
-
-    memcpy(&word, from, left < WORD_BYTES ? left : WORD_BYTES);
-    return word;
-}
-
-static void write_words(struct writer *out, const struct weight *weight)
-{
-    const struct digits digits = make_digits();
-    const size_t bytes = type_bytes(&weight->stored);
-    const int64_t n = n_words(weight);
-
-    writer_text(out, "{ {\n");
-    for (int64_t i = 0; i < n; i += WORDS_PER_LINE) {
-        const int64_t end = i + WORDS_PER_LINE < n ? i + WORDS_PER_LINE : n;
-        char *line = writer_reserve(out, 4 + WORDS_PER_LINE * WORD_TEXT + 1), *at = line + 4;
-
-        memset(line, ' ', 4);
-        for (int64_t k = i; k < end; k++, at += WORD_TEXT)
-            format_word(&digits, word_at(weight, bytes, k), at);
-        *at++ = '\n';
-        writer_advance(out, (size_t)(at - line));
-    }
-    writer_text(out, "} }");
+    arena_release(&line);
+    writer_printf(out, "%s\n}", n ? str_text(&text) : "    0,");
 }
 
 static void write_union(struct writer *out, const struct weight *w)
@@ -204,8 +149,8 @@ static void write_definition(struct codegen *codegen, struct writer *out, const 
 
     write_comment(codegen, out, w);
     if (!w->words) {
-        writer_printf(out, "%s%s%s%s = ", storage, array_declarator(codegen, w), w->pool ? " " : "",
-                      w->pool ? section_macro(codegen, w->pool) : "");
+        writer_printf(out, "%s%s%s%s%s = ", storage, array_declarator(codegen, w), w->pool ? " " : "",
+                      w->pool ? section_macro(codegen, w->pool) : "", weight_is_large(w) ? " CACHE_LINE" : "");
         write_numbers(codegen, out, w);
     } else {
         writer_printf(out, "%sconst ", storage);
@@ -231,20 +176,41 @@ static bool has_words(const struct codegen *codegen, uint64_t readers)
     return w != NULL;
 }
 
-/* What stands before arrays of words. Vectors of weights that lie across two lines of the cache
- * cost a quarter of a dense layer's time (Sapphire Rapids, ad_autoencoder). */
-static void write_words_rules(struct writer *out)
+static bool has_large(const struct codegen *codegen, uint64_t readers)
 {
-    writer_text(
-        out, "/* Large arrays are 64-bit words, the first element in the low bits. */\n"
-             "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
-             "#error \"the words of the weights are for little-endian machines\"\n"
-             "#endif\n"
-             "#if defined __x86_64__ || defined __aarch64__\n"
-             "#define CACHE_LINE __attribute__((aligned(64))) /* arrays begin at a cache line */\n"
-             "#else\n"
-             "#define CACHE_LINE\n"
-             "#endif\n\n");
+    const struct weight *w = codegen->weights.first;
+
+    while (w && !(weight_is_large(w) && (w->readers & readers)))
+        w = w->next;
+    return w != NULL;
+}
+
+static const char words_rule[] = "/* The largest arrays are 64-bit words, the first element in the low bits. */\n"
+                                 "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+                                 "#error \"the words of the weights are for little-endian machines\"\n"
+                                 "#endif\n\n";
+
+/* Vectors of weights that lie across two lines of the cache cost a quarter of a dense layer's time (Sapphire Rapids,
+ * ad_autoencoder). */
+static const char line_rule[] = "/* Arrays begin at a cache line, or where words do. */\n"
+                                "#if defined __x86_64__ || defined __aarch64__\n"
+                                "#define CACHE_LINE __attribute__((aligned(64)))\n"
+                                "#elif defined __GNUC__\n"
+                                "#define CACHE_LINE __attribute__((aligned(8)))\n"
+                                "#else\n"
+                                "#define CACHE_LINE\n"
+                                "#endif\n\n";
+
+/* What stands before the arrays of a file. */
+static void write_rules(struct codegen *codegen, struct writer *out, uint64_t readers)
+{
+    const char *line = line_rule;
+
+    if (has_words(codegen, readers))
+        writer_text(out, words_rule);
+    conditions_resolve(&codegen->arena, codegen->machine, &line, 1);
+    if (has_large(codegen, readers))
+        writer_text(out, line);
 }
 
 const char *section_macro(struct codegen *codegen, const struct codegen_pool *pool)
@@ -309,8 +275,7 @@ void write_inline_weights(struct codegen *codegen, struct writer *out, int reade
         return;
     add_section(&title, "constants");
     writer_text(out, str_text(&title));
-    if (has_words(codegen, (uint64_t)1 << reader))
-        write_words_rules(out);
+    write_rules(codegen, out, (uint64_t)1 << reader);
     write_sections(codegen, out, 0, reader);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (is_defined_in(w, reader))
@@ -367,8 +332,7 @@ static void write_file(struct codegen *codegen, int file)
     write_check(codegen, out, suffix);
     if (needs_math_header(codegen, file, 0))
         writer_text(out, "#include <math.h>\n\n");
-    if (has_words(codegen, any_reader))
-        write_words_rules(out);
+    write_rules(codegen, out, any_reader);
     write_sections(codegen, out, file, 0);
     for (const struct weight *w = codegen->weights.first; w; w = w->next)
         if (w->file == file)

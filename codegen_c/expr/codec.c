@@ -106,7 +106,7 @@ static void set_keys(struct keys *keys, const struct minifloat *format, bool sat
 
     keys_set(keys, "format", format->name);
     keys_set_int(keys, "shift", 23 - m);
-    keys_set_int(keys, "rebias", 127 - format->bias);
+    keys_set(keys, "rebias", hex(keys, (unsigned)(127 - format->bias) << 23));
     keys_set_flag(keys, "signless", format->sign == MINIFLOAT_UNSIGNED);
     keys_offer(keys, "sign", hex(keys, 1u << magnitude_bits));
     keys_offer(keys, "sign_shift", arena_printf(keys->arena, "%d", 31 - magnitude_bits));
@@ -163,6 +163,8 @@ static bool bind_encoder(struct bind *bind, const char *name)
         return false;
     keys_init(&keys, bind->arena);
     set_keys(&keys, &format, saturate && !is_half(&format));
+    bind_helper(bind, "f32_bits");
+    bind_helper(bind, "f32_of_bits");
     bind_new_helper(bind, name, "templates/helpers/f32_to_minifloat.c.tmpl", &keys);
     return true;
 }

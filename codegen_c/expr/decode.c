@@ -99,6 +99,11 @@ static const char *table_text(struct bind *bind, const struct type *type)
     return str_text(&out);
 }
 
+static const char *hex(struct arena *arena, unsigned number)
+{
+    return arena_printf(arena, "0x%08X", number);
+}
+
 static bool has_table(const struct type *type)
 {
     return type->dtype != DTYPE_F16;
@@ -132,8 +137,10 @@ static void set_trick_keys(const struct type *type, struct keys *keys)
     const bool has_sign = format->sign == MINIFLOAT_SIGNED;
 
     keys_set_flag(keys, "signed", has_sign);
-    keys_set_int(keys, "mantissa_bits", format->mantissa_bits);
-    keys_set_int(keys, "bias", format->bias);
+    keys_set(keys, "least_normal", arena_printf(keys->arena, "0x%02X", 1u << format->mantissa_bits));
+    keys_set_int(keys, "raise", F32_MANTISSA - format->mantissa_bits);
+    keys_set(keys, "rebias", hex(keys->arena, (unsigned)(F32_BIAS - format->bias) << F32_MANTISSA));
+    keys_set(keys, "excess", hex(keys->arena, (unsigned)(F32_BIAS + 1 - format->bias) << F32_MANTISSA));
     keys_set_int(keys, "magnitude_mask", sign_bit - 1);
     keys_set_int(keys, "sign_bit", sign_bit);
     keys_set_int(keys, "sign_shift", 32 - type_packed_bits(type));
@@ -167,8 +174,11 @@ const char *decode_function(struct bind *bind, const struct type *type)
     keys_set_flag(&keys, "trick", trick);
     if (table)
         set_table_keys(bind, type, &keys);
-    if (trick)
+    if (trick) {
         set_trick_keys(type, &keys);
+        bind_helper(bind, "f32_bits");
+        bind_helper(bind, "f32_of_bits");
+    }
     return bind_new_helper(bind, name, "templates/helpers/to_f32.c.tmpl", &keys);
 }
 
@@ -187,11 +197,6 @@ void decode_element(struct bind *bind, const struct type *type, const char *get,
                         : decode_function(bind, type),
               small && !integer ? "(" : "");
     bind_text(bind, got, "%s", small && !integer ? ")" : "");
-}
-
-static const char *hex(struct bind *bind, unsigned number)
-{
-    return arena_printf(bind->arena, "0x%08X", number);
 }
 
 static bool has_byte_trick(const struct type *type)
@@ -237,14 +242,14 @@ const char *decode_of_bytes(struct bind *bind, const struct type *type)
     keys_set(&keys, "format", format->name);
     keys_set_flag(&keys, "signed", format->sign == MINIFLOAT_SIGNED);
     keys_set_int(&keys, "raise", raise);
-    keys_set(&keys, "magnitude", hex(bind, (unsigned)(sign_bit - 1) << raise));
-    keys_set(&keys, "base", hex(bind, (unsigned)(F32_BIAS - format->bias) << F32_MANTISSA));
+    keys_set(&keys, "magnitude", hex(bind->arena, (unsigned)(sign_bit - 1) << raise));
+    keys_set(&keys, "base", hex(bind->arena, (unsigned)(F32_BIAS - format->bias) << F32_MANTISSA));
     keys_set(&keys, "least", bind_literal(bind, DTYPE_F32, ldexp(1, 1 - format->bias)));
     keys_set_int(&keys, "sign_shift", 32 - type_packed_bits(type) - raise);
     keys_set_flag(&keys, "specials",
                   format->specials == MINIFLOAT_IEEE || format->specials == MINIFLOAT_FN);
     keys_set(&keys, "greatest",
-             hex(bind, (unsigned)minifloat_encode(format, INFINITY, true) << raise));
+             hex(bind->arena, (unsigned)minifloat_encode(format, INFINITY, true) << raise));
     keys_set_flag(&keys, "fnuz", format->specials == MINIFLOAT_FNUZ);
     keys_set_int(&keys, "sign_bit", sign_bit);
     return bind_new_helper(bind, name, "templates/helpers/of_bytes.c.tmpl", &keys);

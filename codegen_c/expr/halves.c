@@ -91,6 +91,7 @@ const char *halves_numbers(struct bind *bind, bool raised)
     if (fn)
         return fn;
     bind_bytes_helper(bind, "vector_u32");
+    bind_helper(bind, "f32_of_bits");
     keys_init(&keys, bind->arena);
     keys_set_flag(&keys, "raised", raised);
     keys_set_flag(&keys, "careful", !raised);
@@ -106,7 +107,7 @@ const char *halves_raised_function(struct bind *bind)
 
     if (fn)
         return fn;
-    bind_include(bind, "stdint.h");
+    bind_helper(bind, "f32_of_bits");
     keys_init(&keys, bind->arena);
     return bind_new_helper(bind, name, "templates/helpers/raised_f16_to_f32.c.tmpl", &keys);
 }

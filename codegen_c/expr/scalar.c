@@ -293,6 +293,17 @@ int scalar_count(const char *text, char letter)
     return n;
 }
 
+/* A function, as a cast of a sum or product would look as if that were of the other type. */
+static const char *bits_to_integer(struct bind *bind, const struct node *node)
+{
+    const enum dtype dtype = node->outputs[0]->type.dtype;
+
+    if (dtype != DTYPE_I32)
+        return arena_printf(bind->arena, "(%s)", dtype_c_type(dtype));
+    bind_helper(bind, "i32_of_bits");
+    return "i32_of_bits";
+}
+
 /* The text of a placeholder that is not an operand. */
 static const char *placeholder(struct bind *bind, const struct node *node, char letter)
 {
@@ -305,6 +316,7 @@ static const char *placeholder(struct bind *bind, const struct node *node, char 
     case 'n': return arena_printf(bind->arena, "%zu", dtype_bytes(dtype) * 8);
     case 'p': return bind_literal(bind, dtype, attrs->alpha);
     case 'q': return bind_literal(bind, dtype, attrs->beta);
+    case 'i': return bits_to_integer(bind, node);
     case 't': return dtype_c_type(node->outputs[0]->type.dtype);
     default: return dtype_bytes(dtype) == 8 ? "uint64_t" : "uint32_t";
     }

@@ -69,8 +69,12 @@ static const char *dequantize_text(struct arena *arena, const struct node *node,
         x = scalar_decoded(arena, &node->inputs[0]->type, "$a", needs);
         return x && !one ? arena_printf(arena, "%s * $b", x) : x;
     }
-    if (from != DTYPE_I32 || !qnn_is_known(node->inputs[2], &zero))
-        x = arena_printf(arena, "(%s - $c)", from == DTYPE_I32 ? "(int64_t)$a" : "$a");
+    if (from != DTYPE_I32) {
+        *needs = *needs && **needs ? arena_printf(arena, "%s f32_of_i32", *needs) : "f32_of_i32";
+        return arena_printf(arena, one ? "f32_of_i32($a - $c)" : "f32_of_i32($a - $c) * $b");
+    }
+    if (!qnn_is_known(node->inputs[2], &zero))
+        x = "((int64_t)$a - $c)";
     else
         x = zero == 0 ? "$a" : qnn_centred(arena, "(int64_t)$a", node, "x_zero", zero);
     return arena_printf(arena, one ? "(float)%s" : "(float)%s * $b", x);

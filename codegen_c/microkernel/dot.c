@@ -225,7 +225,7 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
         const char *at = c ? arena_printf(bind->arena, "[i + %d]", c) : "[i]";
 
         keys_offer(&keys, arena_printf(bind->arena, "start_at%d", c),
-                   arena_printf(bind->arena, more ? "tile%s" : "(sums%s * times)", at));
+                   arena_printf(bind->arena, more ? "tile%s" : "sums%s * times", at));
     }
     keys_offer(&keys, "amx", amx ? "1" : "");
     keys_offer(&keys, "name0", amx ? arena_printf(bind->arena, "%s_of_7", name) : name);
@@ -285,6 +285,7 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
 
     value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
     bind_include(bind, "string.h");
+    bind_include_if(bind, "arm_acle.h", "defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32");
     if (parts && (part % (4 * unroll) || last % (4 * unroll)))
         unroll = 1;
     if (machine_has_amx(bind->machine))

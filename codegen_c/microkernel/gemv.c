@@ -20,7 +20,7 @@ void gemv_set_panel(struct bind *bind, struct keys *keys, int units)
     keys_offer(keys, "sum", generic ? "SUM(v)" : "sum[v * LANES]");
     keys_offer(keys, "weight",
                generic ? "WEIGHT(v)" : arena_printf(bind->arena, "w[v * LANES%s]", times));
-    keys_offer(keys, "next", generic ? "NEXT" : arena_printf(bind->arena, "w += width%s", times));
+    keys_offer(keys, "next", generic ? "NEXT" : arena_printf(bind->arena, "w = &w[width%s]", times));
 }
 
 void gemv_set_sum(struct bind *bind, struct keys *keys)

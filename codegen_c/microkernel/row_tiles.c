@@ -173,10 +173,10 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
         bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
     }
     bind_int(bind, tile_key(bind, "n_inputs", t), n);
-    reads->left = tile->count == 1
-                      ? arena_printf(bind->arena, "%" PRId64, first)
-                      : arena_printf(bind->arena, "%s%s", w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
-                                     w->pad[2] ? " - PAD_LEFT" : "");
+    reads->left = from < 0 ? "0"
+                           : arena_printf(bind->arena, "%s%s",
+                                          w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
+                                          w->pad[2] ? " - PAD_LEFT" : "");
     reads->extent = last - first + 1;
     bind_text(bind, tile_key(bind, "left", t), "%s", reads->left);
 }
@@ -191,11 +191,11 @@ static const char *sums_text(struct bind *bind, int n)
     return str_text(&text);
 }
 
-/* A property of the column's tile: "ow < 8 ? 0 : ow * STRIDE_W". */
-static void add_choice(struct str *out, const struct row_tile *tile, bool last, const char *value)
+/* A property of the column's tile t: "ow < END0 ? 0 : ow * STRIDE_W". */
+static void add_choice(struct str *out, int t, bool last, const char *value)
 {
     if (!last)
-        str_printf(out, "ow < %d ? ", tile->first + tile->n * tile->count);
+        str_printf(out, "ow < END%d ? ", t);
     str_printf(out, "%s%s", value, last ? "" : " : ");
 }
 
@@ -203,7 +203,7 @@ void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns,
 {
     struct row_tile tiles[MOST_TILES];
     const int n = tiles_of_row(w, most_columns, tiles);
-    struct str choice = { .arena = bind->arena }, left = choice, extent = choice;
+    struct str choice = { .arena = bind->arena }, left = choice, extent = choice, ends = choice;
     int64_t most_extent = 0;
     int most = 0;
     bool uneven = false;
@@ -215,23 +215,28 @@ void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns,
 
         most = tiles[t].n > most ? tiles[t].n : most;
         uneven = uneven || tiles[t].n != tiles[0].n;
-        if (last || tiles[t].n != tiles[t + 1].n)
-            str_printf(&choice, last ? "%d" : "ow < %d ? %d : ", last ? tiles[t].n : end,
-                       tiles[t].n);
+        if (last)
+            str_printf(&choice, "%d", tiles[t].n);
+        else if (tiles[t].n != tiles[t + 1].n)
+            str_printf(&choice, "ow < END%d ? %d : ", t, tiles[t].n);
+        if (!last)
+            str_printf(&ends, "END%d = %d, ", t, end);
         bind_text(bind, tile_key(bind, "when", t),
                   n == 1 ? ""
                   : last ? "else "
-                  : t    ? "else if (ow < %d) "
-                         : "if (ow < %d) ",
-                  end);
+                  : t    ? "else if (ow < END%d) "
+                         : "if (ow < END%d) ",
+                  t);
         bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
         bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
         bind_tile_weights(bind, w, &tiles[t], t);
         bind_tile_inputs(bind, w, &tiles[t], t, fuse, &reads);
-        add_choice(&left, &tiles[t], last, reads.left);
-        add_choice(&extent, &tiles[t], last, arena_printf(bind->arena, "%" PRId64, reads.extent));
+        add_choice(&left, t, last, reads.left);
+        add_choice(&extent, t, last, arena_printf(bind->arena, "%" PRId64, reads.extent));
         most_extent = reads.extent > most_extent ? reads.extent : most_extent;
     }
+    bind_flag(bind, "several_tiles", n > 1);
+    bind_text(bind, "tile_ends", "%s", str_text(&ends));
     bind_text(bind, "strip_left", "%s", str_text(&left));
     bind_text(bind, "strip_extent", "%s", str_text(&extent));
     bind_int(bind, "most_extent", most_extent);

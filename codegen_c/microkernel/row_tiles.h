@@ -25,8 +25,9 @@ bool has_row_tiles(const struct window *window, int most_columns);
 
 /* Sets the keys of one kernel row: what each input column `v` adds to the sums s0, s1 ... of a
  * tile's columns, with the weights w0, w1 ... of the row.
- *   n_tiles, when0 ...        kinds of tiles, and the choice of one: "if (ow < 7) ",
- *                             "else if (ow < 49) ", "else "
+ *   n_tiles, when0 ...        kinds of tiles, and the choice of one: "if (ow < END0) ",
+ *                             "else if (ow < END1) ", "else "
+ *   several_tiles, tile_ends  set if there are several kinds, with "END0 = 7, END1 = 49, "
  *   columns, most_columns     columns of a tile; if they vary, `uneven` is set,
  *   choice_of_columns, more   choice_of_columns computes them and `more` declares them: ", columns"
  *   n_sums0, sums0 ...        sums of tile 0, and their declaration: "s0 = { 0 }, s1 = { 0 }"

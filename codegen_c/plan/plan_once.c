@@ -212,6 +212,7 @@ static void begin(struct codegen *codegen)
     codegen->upper = upper_case(&codegen->arena, codegen->options->name);
     codegen->helpers.arena = &codegen->arena;
     codegen->includes.arena = &codegen->arena;
+    codegen->includes_if.arena = &codegen->arena;
     codegen->weights.by_content.arena = &codegen->arena;
     reserve_names(codegen);
     name_symbols(codegen);

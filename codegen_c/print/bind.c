@@ -123,6 +123,14 @@ void bind_include(struct bind *bind, const char *header)
     map_set(&bind->codegen->includes, name, name);
 }
 
+void bind_include_if(struct bind *bind, const char *header, const char *condition)
+{
+    struct codegen *codegen = bind->codegen;
+
+    map_set(&codegen->includes_if, arena_strdup(&codegen->arena, header),
+            arena_strdup(&codegen->arena, condition));
+}
+
 static const struct embedded_file *find_helper(struct codegen *codegen, const char *name)
 {
     return embedded_find(arena_printf(&codegen->arena, "runtime/embed/%s.h", name));

@@ -126,8 +126,14 @@ static int count_regions(const struct codegen *codegen, const struct fold *fold)
 static void add_comment(struct codegen *codegen, const struct fold *fold, bool shaped,
                         struct str *out)
 {
-    const struct region *region = fold->texts[0]->region;
+    const struct region *region = fold->texts[0]->region, *leads = NULL;
+    int leading = 0;
 
+    for (int i = 0; i < fold->n; i++)
+        if (fold->texts[i]->region->place.leads) {
+            leads = fold->texts[i]->region;
+            leading++;
+        }
     if (codegen->module->variants)
         str_printf(out, "/* %s, for several regions or sizes%s.\n", region->config.kernel->name,
                    shaped ? ": the shape is an argument" : "");
@@ -135,9 +141,10 @@ static void add_comment(struct codegen *codegen, const struct fold *fold, bool s
         str_printf(out, "/* %s of %d regions (see the list at the top)%s.\n",
                    region->config.kernel->name, count_regions(codegen, fold),
                    shaped ? ", whose shape is an argument" : "");
-    if (region->place.leads)
-        str_printf(out, " * %s overlaps %s: each part of that is read before it is overwritten.\n",
-                   region->results[0], region->params[region->config.lead.param]);
+    if (leading)
+        str_printf(out, " * %s %s %s: each part of that is read before it is overwritten.\n",
+                   region->results[0], leading == fold->n ? "overlaps" : "may overlap",
+                   region->params[leads->config.lead.param]);
     if (strcmp(fold_prose(&codegen->arena, fold->texts[0]), " */\n") != 0)
         str_add(out, " *\n");
     str_add(out, fold_prose(&codegen->arena, fold->texts[0]));
@@ -181,7 +188,7 @@ static void add_gap(const struct fold *fold, int i, struct str *out)
         str_addn(out, piece->gap, (size_t)piece->n_gap);
     else if (piece->token.newlines)
         str_printf(out, "%.*s%*s", piece->token.newlines, "\n\n", piece->token.column, "");
-    else
+    else if (!i || !token_is(&piece[-1].token, "*"))
         str_add(out, " ");
 }
 

@@ -105,13 +105,16 @@ static void take_apart(struct parser *p, const char *source)
 {
     struct shape_text *text = p->text;
     const char *end = source, *gap = source;
+    /* Whether pointers are restricted is no difference: the common function has none that one of them lacks. Bytes that
+     * are written could be anything's, so that all would be read again. */
+    const bool may_lack = text->region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
     int statement = 0;
 
     for (p->at = 0; p->at < p->tokens.n; p->at++) {
         const struct token *token = &p->tokens.items[p->at];
         struct piece *piece = &text->pieces[text->n];
 
-        if (token->kind == TOKEN_COMMENT) {
+        if (token->kind == TOKEN_COMMENT || (may_lack && token_is(token, "restrict"))) {
             end = token->text + token->n;
             continue;
         }

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "codegen_c/text/declaration.h"
+#include "codegen_c/text/for_steps.h"
 #include "codegen_c/text/layout_lines.h"
+#include "codegen_c/text/precedence.h"
 
 enum { STEP = 4, MOST_DEPTH = 200 };
 
@@ -17,32 +19,29 @@ struct layout {
     int at;
     struct str out;
     int depth; /* of braces around */
-    size_t
-        begin; /* of the last statement in `out`, where a comment can go that does not fit behind it */
+    size_t begin; /* of the last statement in `out`: a comment that does not fit behind it goes there */
     bool fresh; /* nothing stands in the block yet */
     bool failed;
 };
 
 static const struct token *token_at(const struct layout *l, int i)
 {
-    static const struct token end = { .kind = TOKEN_MARK, .text = "", .newlines = 1 };
-
-    return i >= 0 && i < l->tokens.n ? &l->tokens.items[i] : &end;
+    return tokens_at(&l->tokens, i);
 }
 
 static bool is_mark(const struct layout *l, int i, const char *mark)
 {
-    return token_at(l, i)->kind == TOKEN_MARK && token_is(token_at(l, i), mark);
+    return tokens_is_mark(&l->tokens, i, mark);
 }
 
 static bool is_word(const struct layout *l, int i, const char *words)
 {
-    return token_at(l, i)->kind == TOKEN_WORD && token_is_any(token_at(l, i), words);
+    return tokens_is_word(&l->tokens, i, words);
 }
 
 static bool is_kind(const struct layout *l, int i, enum token_kind kind)
 {
-    return i < l->tokens.n && token_at(l, i)->kind == kind;
+    return tokens_is_kind(&l->tokens, i, kind);
 }
 
 static bool is_control(const struct layout *l, int i)
@@ -55,20 +54,9 @@ static int indent_of(const struct layout *l)
     return l->depth * STEP;
 }
 
-/* The bracket that closes the one at i, or the end. */
 static int behind_bracket(const struct layout *l, int i)
 {
-    int depth = 0;
-
-    for (; i < l->tokens.n; i++) {
-        const struct token *token = token_at(l, i);
-
-        if (token->kind == TOKEN_MARK && token_is_any(token, "( [ {"))
-            depth++;
-        else if (token->kind == TOKEN_MARK && token_is_any(token, ") ] }") && --depth == 0)
-            return i + 1;
-    }
-    return i;
+    return tokens_behind(&l->tokens, i);
 }
 
 static void print_item(struct layout *l);
@@ -77,9 +65,7 @@ static void print_item(struct layout *l);
 
 static void add_blank_line(struct layout *l)
 {
-    const struct token *token = token_at(l, l->at);
-
-    if (token->newlines > 1 && !l->fresh)
+    if (token_at(l, l->at)->newlines > 1 && !l->fresh)
         str_add(&l->out, "\n");
     l->fresh = false;
 }
@@ -130,6 +116,12 @@ static void print_line(struct layout *l)
         lines_add_comment(&l->out, token, indent_of(l));
     else
         lines_add_directive(&l->out, token);
+}
+
+static void add_close(struct layout *l)
+{
+    l->begin = l->out.n;
+    str_printf(&l->out, "%*s}\n", indent_of(l), "");
 }
 
 /* --- statements ------------------------------------------------------------------------------- */
@@ -284,6 +276,21 @@ static bool else_follows(const struct layout *l)
     return is_word(l, i, "else");
 }
 
+/* The other steps, as the last statements of the body. */
+static void print_steps(struct layout *l, int from, int to)
+{
+    const int at = l->at;
+
+    l->depth++;
+    for (int end; from < to; from = end) {
+        l->at = ++from; /* behind the comma */
+        end = step_end(&l->tokens, from, to);
+        add_tokens(l, end, "", ";\n");
+    }
+    l->depth--;
+    l->at = at;
+}
+
 /* A statement with a body: its head, tokens up to `head`, is printed here. */
 static void print_controlled(struct layout *l, int head, const char *before)
 {
@@ -291,7 +298,11 @@ static void print_controlled(struct layout *l, int head, const char *before)
     const bool is_if =
         is_word(l, l->at, "if") || (is_word(l, l->at, "else") && is_word(l, l->at + 1, "if"));
 
-    add_tokens(l, head, before, " {\n");
+    const int step = is_word(l, l->at, "for") ? first_step_end(&l->tokens, l->at, head) : head - 1;
+    const bool cut = step < head - 1;
+
+    add_tokens(l, cut ? step : head, before, cut ? ") {\n" : " {\n");
+    l->at = head;
     add_trailing_comments(l);
     if (is_mark(l, l->at, "{")) {
         l->at++;
@@ -300,6 +311,8 @@ static void print_controlled(struct layout *l, int head, const char *before)
     } else {
         print_single(l);
     }
+    if (cut)
+        print_steps(l, step, head - 1);
     if (l->failed)
         return;
     if (is_if && else_follows(l)) {
@@ -316,8 +329,7 @@ static void print_controlled(struct layout *l, int head, const char *before)
 
         add_tokens(l, end, "} ", "\n");
     } else {
-        l->begin = l->out.n;
-        str_printf(&l->out, "%*s}\n", indent_of(l), "");
+        add_close(l);
     }
     add_trailing_comments(l);
 }
@@ -375,8 +387,7 @@ static void print_item(struct layout *l)
         l->at++;
         add_trailing_comments(l);
         print_items(l);
-        l->begin = l->out.n;
-        str_printf(&l->out, "%*s}\n", indent_of(l), "");
+        add_close(l);
         add_trailing_comments(l);
     } else {
         print_statement(l);
@@ -387,6 +398,7 @@ const char *layout(struct arena *arena, const char *text)
 {
     struct layout l = { .tokens = tokens_of(arena, text), .out = { .arena = arena } };
 
+    precedence_show(&l.tokens);
     l.fresh = true;
     while (!l.failed && l.at < l.tokens.n) {
         l.failed = is_mark(&l, l.at, "}");

@@ -25,14 +25,9 @@ static const char *float_literal(struct arena *arena, enum dtype dtype, double n
         return arena_printf(arena, "%s%s%s", number < 0 ? "-" : "", cast,
                             isnan(number) ? "NAN" : "INFINITY");
     }
-    for (int digits = 1; digits <= SHORT_DIGITS; digits++) {
-        double read;
-
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        read = is_f32 ? (double)strtof(text, NULL) : strtod(text, NULL);
-        if (read == number)
-            return arena_printf(arena, "%s%s%s", text, strpbrk(text, ".e") ? "" : ".0", suffix);
-    }
+    snprintf(text, sizeof text, "%.*g", SHORT_DIGITS, number); /* without zeros at the end */
+    if ((is_f32 ? (double)strtof(text, NULL) : strtod(text, NULL)) == number)
+        return arena_printf(arena, "%s%s%s", text, strpbrk(text, ".e") ? "" : ".0", suffix);
     return arena_printf(arena, "%a%s", number, suffix);
 }
 

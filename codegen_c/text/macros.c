@@ -25,6 +25,7 @@ struct writer_out {
     struct arena *arena;
     struct map macros; /* by name; NULL = undefined again */
     struct map kept;   /* names of macros that stay as they are */
+    struct map read;   /* words of their definitions */
 };
 
 static const char *text_of(struct arena *arena, const struct token *token)
@@ -39,13 +40,13 @@ static bool is_mark(const struct token *token, const char *mark)
 
 /* --- what stays ------------------------------------------------------------------------------- */
 
-static void keep_words(struct writer_out *w, const char *text)
+static void keep_words(struct writer_out *w, const char *text, struct map *names)
 {
     const struct tokens words = tokens_of(w->arena, text);
 
     for (int i = 0; i < words.n; i++)
         if (words.items[i].kind == TOKEN_WORD)
-            map_set(&w->kept, text_of(w->arena, &words.items[i]), w);
+            map_set(names, text_of(w->arena, &words.items[i]), w);
 }
 
 /* Names of directives that are conditions, or under one. */
@@ -59,13 +60,11 @@ static void find_kept(struct writer_out *w, const struct tokens *tokens)
         if (str_starts(word, "if"))
             depth++;
         if (*word && (depth || strcmp(word, "pragma") == 0))
-            keep_words(w, rest);
+            keep_words(w, rest, &w->kept);
         if (strcmp(word, "endif") == 0)
             depth--;
     }
 }
-
-/* --- definitions ------------------------------------------------------------------------------ */
 
 static const char *name_of(struct arena *arena, const char *rest)
 {
@@ -75,6 +74,19 @@ static const char *name_of(struct arena *arena, const char *rest)
         n++;
     return arena_strndup(arena, rest, n);
 }
+
+static void find_read(struct writer_out *w, const struct tokens *tokens)
+{
+    for (int i = 0; i < tokens->n; i++) {
+        const char *rest, *word = directive_word(w->arena, &tokens->items[i], &rest);
+        const char *name = name_of(w->arena, rest);
+
+        if (strcmp(word, "define") == 0 && map_get(&w->kept, name))
+            keep_words(w, rest + strlen(name), &w->read);
+    }
+}
+
+/* --- definitions ------------------------------------------------------------------------------ */
 
 /* "(a, b)" behind the name: the parameters; *text goes behind them. False: too many, or unusual ones. */
 static bool read_parameters(struct arena *arena, struct macro *macro, const char **text)
@@ -289,7 +301,8 @@ static void define(struct writer_out *w, const struct token *directive, const ch
     const char *name = name_of(w->arena, rest);
     struct macro *macro = read_macro(w, name, rest);
 
-    if (macro && !is_number(macro)) {
+    /* A factor of 1 goes (precedence.h). */
+    if (macro && (!is_number(macro) || (token_is(&macro->body.items[0], "1") && !map_get(&w->read, name)))) {
         map_set(&w->macros, name, macro);
         if (directive->newlines == 1)
             drop_comments(out, true);
@@ -365,13 +378,16 @@ void macros_write_out(struct arena *arena, const char **texts, int n)
 {
     struct writer_out w = { .arena = arena,
                             .macros = { .arena = arena },
-                            .kept = { .arena = arena } };
+                            .kept = { .arena = arena },
+                            .read = { .arena = arena } };
     struct tokens *tokens = arena_array(arena, struct tokens, n);
 
     for (int i = 0; i < n; i++) {
         tokens[i] = tokens_of(arena, texts[i]);
         find_kept(&w, &tokens[i]);
     }
+    for (int i = 0; i < n; i++)
+        find_read(&w, &tokens[i]);
     for (int i = 0; i < n; i++) {
         const bool goes_on = str_ends(texts[i], "\n\n");
 

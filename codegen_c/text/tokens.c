@@ -141,6 +141,40 @@ struct tokens tokens_of(struct arena *arena, const char *text)
     return tokens;
 }
 
+const struct token *tokens_at(const struct tokens *tokens, int i)
+{
+    static const struct token end = { .kind = TOKEN_MARK, .text = "", .newlines = 1 };
+
+    return i >= 0 && i < tokens->n ? &tokens->items[i] : &end;
+}
+
+bool tokens_is_kind(const struct tokens *tokens, int i, enum token_kind kind)
+{
+    return i < tokens->n && tokens_at(tokens, i)->kind == kind;
+}
+
+bool tokens_is_mark(const struct tokens *tokens, int i, const char *marks)
+{
+    return tokens_at(tokens, i)->kind == TOKEN_MARK && token_is_any(tokens_at(tokens, i), marks);
+}
+
+bool tokens_is_word(const struct tokens *tokens, int i, const char *words)
+{
+    return tokens_at(tokens, i)->kind == TOKEN_WORD && token_is_any(tokens_at(tokens, i), words);
+}
+
+int tokens_behind(const struct tokens *tokens, int i)
+{
+    int depth = 0;
+
+    for (; i < tokens->n; i++) {
+        depth += tokens_is_mark(tokens, i, "( [ {");
+        if (tokens_is_mark(tokens, i, ") ] }") && --depth == 0)
+            return i + 1;
+    }
+    return i;
+}
+
 const char *directive_word(struct arena *arena, const struct token *token, const char **rest)
 {
     const char *text, *word;

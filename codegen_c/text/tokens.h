@@ -39,6 +39,15 @@ bool token_is(const struct token *token, const char *text);
 /* Whether its text is one of these words, separated by spaces. */
 bool token_is_any(const struct token *token, const char *words);
 
+/* Token i, or an empty mark behind the end; whether it is of this kind, one of these marks, one of these words. */
+const struct token *tokens_at(const struct tokens *tokens, int i);
+bool tokens_is_kind(const struct tokens *tokens, int i, enum token_kind kind);
+bool tokens_is_mark(const struct tokens *tokens, int i, const char *marks);
+bool tokens_is_word(const struct tokens *tokens, int i, const char *words);
+
+/* Behind the bracket that closes the one at i, or the end. */
+int tokens_behind(const struct tokens *tokens, int i);
+
 /* The word behind "#" of a directive, and what follows it; "" for another token. */
 const char *directive_word(struct arena *arena, const struct token *token, const char **rest);
 

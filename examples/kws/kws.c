@@ -56,7 +56,7 @@
  */
 #include "kws.h"
 
-#if KWS_CODE_ID != 0xd86948afu
+#if KWS_CODE_ID != 0xb5abe09eu
 #error "kws.h and kws.c are of two compilations: take all files of one"
 #endif
 
@@ -66,33 +66,13 @@
 
 #include "kws_weights.h"
 
-/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
+#if defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32
+#include <arm_acle.h>
+#endif
 
-/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
-static inline uint32_t f32_bits(float v)
-{
-    union {
-        float number;
-        uint32_t bits;
-    } both;
-
-    both.number = v;
-    return both.bits;
-}
-
-/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
-
-/* The float with these bits. */
-static inline float f32_of_bits(uint32_t bits)
-{
-    union {
-        uint32_t bits;
-        float number;
-    } both;
-
-    both.bits = bits;
-    return both.number;
-}
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
@@ -100,7 +80,6 @@ static inline float f32_of_bits(uint32_t bits)
  * turns ?: into a branch and does not vectorise the loop around it. */
 static inline float choose_f32(int condition, float a, float b)
 {
-    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 }
 
@@ -109,10 +88,10 @@ static inline float choose_f32(int condition, float a, float b)
 /* v clamped to least .. greatest; NaN becomes 0. */
 static float saturate_f32(float v, float least, float greatest)
 {
-    if (v != v) {
+    if (!(v <= v)) {
         return 0.0f;
     }
-    return v < least ? least : choose_f32(v > greatest, greatest, v);
+    return (v < least) ? least : choose_f32(v > greatest, greatest, v);
 }
 
 /* --- from templates/helpers/dot.c.tmpl -------------------------------------------------------- */
@@ -128,7 +107,6 @@ static float saturate_f32(float v, float least, float greatest)
 #endif
 
 #if defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32 /* Cortex-M: two s16 * s16 */
-#include <arm_acle.h>
 #define DOT_PIXELS 2
 #define DOT_PAIRS
 
@@ -136,13 +114,13 @@ static inline uint32_t dot_word(const void *at)
 {
     uint32_t word;
 
-    memcpy(&word, at, 4);
+    (void)memcpy(&word, at, 4);
     return word;
 }
 
 static inline uint32_t dot_turned(uint32_t word)
 {
-    return word >> 8 | word << 24;
+    return (word >> 8) | (word << 24);
 }
 #else
 #define DOT_PIXELS 2
@@ -160,12 +138,12 @@ static inline uint8_t *dot_bytes(void *scratch, int p, int len)
 {
     (void)p;
     (void)len;
-    return scratch;
+    return (uint8_t *)scratch;
 }
 
 static inline dot_number *dot_patch(void *scratch, int p, int len)
 {
-    return (dot_number *)scratch + len / 2 + p * len;
+    return &((dot_number *)scratch)[(len / 2) + (p * len)];
 }
 
 /* Copies bytes of x for a patch … */
@@ -173,7 +151,7 @@ static inline __attribute__((unused)) void dot_copy(uint8_t *restrict to, const 
                                                     int length, int is_signed)
 {
     (void)is_signed;
-    memcpy(to, from, (size_t)length);
+    (void)memcpy(to, from, (size_t)length);
 }
 
 /* … and converts them to the patch. */
@@ -185,17 +163,21 @@ static void dot_take(dot_number *restrict patch, const uint8_t *restrict bytes, 
     for (int k = 0; k < len; k += 4) {
         const uint32_t four = dot_word(&bytes[k]);
         const uint32_t turned = dot_turned(four);
-        const uint32_t even = is_signed ? (uint32_t)__sxtb16((int8x4_t)four) : four & 0x00FF00FF;
-        const uint32_t odd = is_signed ? (uint32_t)__sxtb16((int8x4_t)turned) : turned & 0x00FF00FF;
+        const uint32_t even = is_signed ? (uint32_t)__sxtb16((int8x4_t)four) : (four & 0x00FF00FFu);
+        const uint32_t odd = is_signed ? (uint32_t)__sxtb16((int8x4_t)turned)
+            : (turned & 0x00FF00FFu);
 
-        memcpy(&patch[k], &even, 4); /* an 8-byte array would go through the stack */
-        memcpy(&patch[k + 2], &odd, 4);
+        /* an 8-byte array would go through the stack */
+        (void)memcpy((void *)&patch[k], (const void *)&even, 4);
+        (void)memcpy((void *)&patch[k + 2], (const void *)&odd, 4);
     }
 #else
-    const int sign = is_signed ? 0x80 : 0;
+    const int32_t sign = is_signed ? 0x80 : 0;
 
     for (int k = 0; k < len; k++) {
-        patch[k] = (dot_number)((bytes[k] ^ sign) - sign);
+        const int32_t byte = bytes[k];
+
+        patch[k] = (dot_number)((byte ^ sign) - sign);
     }
 #endif
 }
@@ -217,31 +199,33 @@ DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w,
         int32_t b0 = sums[i + 1] * times;
         int32_t b1 = b0;
 
-        const dot_number *const end = x + len;
-        const dot_number *x0 = x;
+        const dot_number *const end = &x[len];
         const dot_number *x1 = end;
+        const int8_t *weight = &w[i * 4];
 
-        for (const int8_t *weight = &w[i * 4]; x0 != end; weight += step, x0 += 4, x1 += 4) {
+        for (const dot_number *x0 = x; x0 != end; x0 = &x0[4]) {
             const uint32_t v = dot_word(weight);
-            const uint32_t u = dot_word(weight + 4);
+            const uint32_t u = dot_word(&weight[4]);
             const int16x2_t v0 = __sxtb16((int8x4_t)v);
             const int16x2_t v1 = __sxtb16((int8x4_t)dot_turned(v));
             const int16x2_t u0 = __sxtb16((int8x4_t)u);
             const int16x2_t u1 = __sxtb16((int8x4_t)dot_turned(u));
             const int16x2_t y0 = (int16x2_t)dot_word(x0);
-            const int16x2_t z0 = (int16x2_t)dot_word(x0 + 2);
+            const int16x2_t z0 = (int16x2_t)dot_word(&x0[2]);
             const int16x2_t y1 = (int16x2_t)dot_word(x1);
-            const int16x2_t z1 = (int16x2_t)dot_word(x1 + 2);
+            const int16x2_t z1 = (int16x2_t)dot_word(&x1[2]);
 
             a0 = __smlad(v1, z0, __smlad(v0, y0, a0));
             b0 = __smlad(u1, z0, __smlad(u0, y0, b0));
             a1 = __smlad(v1, z1, __smlad(v0, y1, a1));
             b1 = __smlad(u1, z1, __smlad(u0, y1, b1));
+            x1 = &x1[4];
+            weight = &weight[step];
         }
-        tile[0 * 32 + i] = a0;
-        tile[0 * 32 + i + 1] = b0;
-        tile[1 * 32 + i] = a1;
-        tile[1 * 32 + i + 1] = b1;
+        tile[i] = a0;
+        tile[i + 1] = b0;
+        tile[32 + i] = a1;
+        tile[32 + i + 1] = b1;
     }
 }
 #else
@@ -250,22 +234,28 @@ DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w,
                                const dot_number *restrict x, int len)
 {
     for (int i = 0; i < width; i += 2) {
-        uint32_t a0 = (uint32_t)(sums[i] * times);
+        const int32_t a = sums[i] * times;
+        const int32_t b = sums[i + 1] * times;
+        uint32_t a0 = (uint32_t)a;
         uint32_t a1 = a0;
-        uint32_t b0 = (uint32_t)(sums[i + 1] * times);
+        uint32_t b0 = (uint32_t)b;
         uint32_t b1 = b0;
 
         for (int k = 0; k < len; k++) {
-            const int8_t *const weight = &w[(k & ~3) * width + i * 4 + (k & 3)];
+            const int8_t *const weight = &w[((k & ~3) * width) + (i * 4) + (k & 3)];
             const int v = weight[0];
             const int u = weight[4];
             const int x0 = x[k];
             const int x1 = x[len + k];
+            const int p0 = x0 * v;
+            const int p1 = x1 * v;
+            const int q0 = x0 * u;
+            const int q1 = x1 * u;
 
-            a0 += (uint32_t)(x0 * v);
-            b0 += (uint32_t)(x0 * u);
-            a1 += (uint32_t)(x1 * v);
-            b1 += (uint32_t)(x1 * u);
+            a0 += (uint32_t)p0;
+            b0 += (uint32_t)q0;
+            a1 += (uint32_t)p1;
+            b1 += (uint32_t)q1;
         }
         tile[i] = (int32_t)a0;
         tile[i + 1] = (int32_t)b0;
@@ -275,13 +265,22 @@ DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w,
 }
 #endif
 
+/* --- from runtime/embed/i32_of_bits.h --------------------------------------------------------- */
+
+/* The signed number with these bits: sums and products wrap around as unsigned numbers, which C
+ * defines. */
+static inline int32_t i32_of_bits(uint32_t bits)
+{
+    return (int32_t)bits;
+}
+
 /* --- from runtime/embed/shift_down.h ---------------------------------------------------------- */
 
 /* v / 2^n, rounded down. C leaves >> of negative numbers to the implementation; compilers see that
  * this is one instruction. */
 static inline int32_t shift_down(int32_t v, int n)
 {
-    return v < 0 ? ~(~v >> n) : v >> n;
+    return (v < 0) ? ~(~v >> n) : (v >> n);
 }
 
 /* --- from runtime/embed/requantize_down.h ----------------------------------------------------- */
@@ -291,9 +290,11 @@ static inline int32_t shift_down(int32_t v, int n)
  * vectorise it. */
 static int32_t requantize_down(int32_t x, int32_t multiplier, int shift)
 {
-    const uint64_t product = (uint64_t)((int64_t)x * multiplier + (1 << 30));
-    const int32_t high = (int32_t)(uint32_t)(product >> 31);
-    const int32_t less = high - (high < 0); /* ties below zero go down */
+    const int64_t product = ((int64_t)x * multiplier) + 0x40000000;
+    const uint64_t bits = (uint64_t)product >> 31;
+    const int32_t high = (int32_t)(uint32_t)bits;
+    const uint32_t sign = (uint32_t)high >> 31;
+    const int32_t less = high - (int32_t)sign; /* ties below zero go down */
 
     return shift_down(shift_down(less, -shift - 1) + 1, 1);
 }
@@ -303,7 +304,7 @@ static int32_t requantize_down(int32_t x, int32_t multiplier, int shift)
 /* v clamped to least .. greatest. */
 static int32_t clamp_int(int32_t v, int32_t least, int32_t greatest)
 {
-    return v < least ? least : v > greatest ? greatest : v;
+    return (v < least) ? least : (v > greatest) ? greatest : v;
 }
 
 /* --- from runtime/embed/saturate_int.h -------------------------------------------------------- */
@@ -311,7 +312,7 @@ static int32_t clamp_int(int32_t v, int32_t least, int32_t greatest)
 /* v clamped to least .. greatest. */
 static int32_t saturate_int(int64_t v, int32_t least, int32_t greatest)
 {
-    return v < least ? least : v > greatest ? greatest : (int32_t)v;
+    return (v < least) ? least : (v > greatest) ? greatest : (int32_t)v;
 }
 
 /* --- from runtime/embed/requantize_once.h ----------------------------------------------------- */
@@ -321,13 +322,14 @@ static int32_t saturate_int(int64_t v, int32_t least, int32_t greatest)
  * implementation-defined, so they are offset first. */
 static int32_t requantize_once(int64_t x, int32_t multiplier, int shift)
 {
-    const int right = 31 - shift;
+    const uint32_t right = 31u - (uint32_t)shift;
     const int64_t product = (int64_t)saturate_int(x, INT32_MIN, INT32_MAX) * multiplier;
     const uint64_t lift = (uint64_t)1 << 62;
     const uint64_t half = ((uint64_t)1 << right) >> 1;
-    const int64_t rounded = (int64_t)(((uint64_t)product + half + lift) >> right);
+    const uint64_t rounded = ((uint64_t)product + half + lift) >> right;
+    const uint64_t lifted = lift >> right;
 
-    return saturate_int(rounded - (int64_t)(lift >> right), INT32_MIN, INT32_MAX);
+    return saturate_int((int64_t)rounded - (int64_t)lifted, INT32_MIN, INT32_MAX);
 }
 
 /* --- from templates/helpers/dot_row.c.tmpl ---------------------------------------------------- */
@@ -339,22 +341,26 @@ static void dot_row(int32_t *restrict tile, const int8_t *restrict w, int width,
                     int len)
 {
     for (int i = 0; i < width; i += 4) {
-        uint32_t a0 = (uint32_t)(sums[i] * times);
-        uint32_t a1 = (uint32_t)(sums[i + 1] * times);
-        uint32_t a2 = (uint32_t)(sums[i + 2] * times);
-        uint32_t a3 = (uint32_t)(sums[i + 3] * times);
+        const int32_t start0 = sums[i] * times;
+        const int32_t start1 = sums[i + 1] * times;
+        const int32_t start2 = sums[i + 2] * times;
+        const int32_t start3 = sums[i + 3] * times;
+        uint32_t a0 = (uint32_t)start0;
+        uint32_t a1 = (uint32_t)start1;
+        uint32_t a2 = (uint32_t)start2;
+        uint32_t a3 = (uint32_t)start3;
 
         for (int k = 0; k < len; k += 4) {
             {
-                const int8_t *const weight = &w[k * width + i * 4];
+                const int8_t *const weight = &w[(k * width) + (i * 4)];
                 const dot_number *const four = &x[k];
 #if defined DOT_PAIRS
                 const int16x2_t x0 = (int16x2_t)dot_word(four);
-                const int16x2_t x1 = (int16x2_t)dot_word(four + 2);
-                const uint32_t v0 = dot_word(weight + 0 * 4);
-                const uint32_t v1 = dot_word(weight + 1 * 4);
-                const uint32_t v2 = dot_word(weight + 2 * 4);
-                const uint32_t v3 = dot_word(weight + 3 * 4);
+                const int16x2_t x1 = (int16x2_t)dot_word(&four[2]);
+                const uint32_t v0 = dot_word(&weight[0]);
+                const uint32_t v1 = dot_word(&weight[4]);
+                const uint32_t v2 = dot_word(&weight[2 * 4]);
+                const uint32_t v3 = dot_word(&weight[3 * 4]);
 
                 a0 = (uint32_t)__smlad(__sxtb16((int8x4_t)v0), x0, (int32_t)a0);
                 a0 = (uint32_t)__smlad(__sxtb16((int8x4_t)dot_turned(v0)), x1, (int32_t)a0);
@@ -366,19 +372,32 @@ static void dot_row(int32_t *restrict tile, const int8_t *restrict w, int width,
                 a3 = (uint32_t)__smlad(__sxtb16((int8x4_t)dot_turned(v3)), x1, (int32_t)a3);
 #else
                 for (int j = 0; j < 4; j++) {
-                    a0 += (uint32_t)(four[j] * weight[0 * 4 + j]);
-                    a1 += (uint32_t)(four[j] * weight[1 * 4 + j]);
-                    a2 += (uint32_t)(four[j] * weight[2 * 4 + j]);
-                    a3 += (uint32_t)(four[j] * weight[3 * 4 + j]);
+                    const int32_t product0 = four[j] * weight[j];
+                    const int32_t product1 = four[j] * weight[4 + j];
+                    const int32_t product2 = four[j] * weight[(2 * 4) + j];
+                    const int32_t product3 = four[j] * weight[(3 * 4) + j];
+
+                    a0 += (uint32_t)product0;
+                    a1 += (uint32_t)product1;
+                    a2 += (uint32_t)product2;
+                    a3 += (uint32_t)product3;
                 }
 #endif
             }
         }
-        tile[i + 0] = (int32_t)a0;
+        tile[i] = (int32_t)a0;
         tile[i + 1] = (int32_t)a1;
         tile[i + 2] = (int32_t)a2;
         tile[i + 3] = (int32_t)a3;
     }
+}
+
+/* --- from runtime/embed/f32_of_i32.h ---------------------------------------------------------- */
+
+/* The float nearest to v. */
+static inline float f32_of_i32(int32_t v)
+{
+    return (float)v;
 }
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -421,7 +440,7 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
         OUT_C = 64, OUT_H = 25, OUT_W = 5,
         K_H = 10, K_W = 4, STRIDE_H = 2, STRIDE_W = 2,
         DIL_H = 1, DIL_W = 1, PAD_TOP = 4, PAD_LEFT = 1,
-        TALL = (K_H - 1) * DIL_H + 1, /* input extent under the kernel */
+        TALL = ((K_H - 1) * DIL_H) + 1, /* input extent under the kernel */
         PLANE = OUT_H * OUT_W, POSITIONS = PLANE,
         LEN = 40, /* length of a sum: [K_H, K_W, IN_C], rounded up to a multiple of 4 */
         STORED = 64, /* OUT_C, rounded up to a multiple of 4 */
@@ -430,61 +449,61 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
     const int32_t times = -(x_zero + dot_offset(X_SIGNED));
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
-        const int n = first < POSITIONS - DOT_PIXELS ? DOT_PIXELS : POSITIONS - first;
+        const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {
             const int pixel = (first + p) % PLANE;
             const int8_t *const in = &x[0]; /* [IN_H, IN_W, IN_C] */
-            const int top = pixel / OUT_W * STRIDE_H - PAD_TOP;
-            const int left = pixel % OUT_W * STRIDE_W - PAD_LEFT;
+            const int top = (pixel / OUT_W * STRIDE_H) - PAD_TOP;
+            const int left = (pixel % OUT_W * STRIDE_W) - PAD_LEFT;
             uint8_t *to = dot_bytes(scratch, p, LEN);
 
             /* no padding */
-            if (top >= 0 && top <= IN_H - TALL && left >= 0 && left <= IN_W - K_W) {
-                const int8_t *const from = &in[(top * IN_W + left) * IN_C];
+            if ((top >= 0) && (top <= (IN_H - TALL)) && (left >= 0) && (left <= (IN_W - K_W))) {
+                const int8_t *const from = &in[((top * IN_W) + left) * IN_C];
 
-                for (int kh = 0; kh < K_H; kh++, to += K_W * IN_C) {
+                for (int kh = 0; kh < K_H; kh++) {
                     dot_copy(to, &from[kh * DIL_H * IN_W * IN_C], K_W * IN_C, X_SIGNED);
+                    to = &to[K_W * IN_C];
                 }
                 dot_take(dot_patch(scratch, p, LEN), dot_bytes(scratch, p, LEN), LEN, X_SIGNED);
                 continue;
             }
             for (int kh = 0; kh < K_H; kh++) {
-                const int ih = top + kh * DIL_H;
-                const int at = (ih * IN_W + left) * IN_C;
+                const int ih = top + (kh * DIL_H);
+                const int at = ((ih * IN_W) + left) * IN_C;
 
-                if (ih >= 0 && ih < IN_H && left >= 0 && left <= IN_W - K_W) {
+                if ((ih >= 0) && (ih < IN_H) && (left >= 0) && (left <= (IN_W - K_W))) {
                     dot_copy(to, &in[at], K_W * IN_C, X_SIGNED);
-                    to += K_W * IN_C;
+                    to = &to[K_W * IN_C];
                     continue;
                 }
                 for (int kw = 0; kw < K_W; kw++) {
-                    const int iw = left + kw * DIL_W;
-                    const int is_inside = ih >= 0 && ih < IN_H && iw >= 0 && iw < IN_W;
+                    const int iw = left + (kw * DIL_W);
 
-                    if (is_inside) {
-                        dot_copy(to, &in[at + kw * DIL_W * IN_C], IN_C, X_SIGNED);
+                    if ((ih >= 0) && (ih < IN_H) && (iw >= 0) && (iw < IN_W)) {
+                        dot_copy(to, &in[at + (kw * DIL_W * IN_C)], IN_C, X_SIGNED);
                     } else {
-                        memset(to, (uint8_t)(x_zero ^ 0), (size_t)IN_C);
+                        (void)memset(to, x_zero ^ 0, (size_t)IN_C);
                     }
-                    to += IN_C;
+                    to = &to[IN_C];
                 }
             }
             dot_take(dot_patch(scratch, p, LEN), dot_bytes(scratch, p, LEN), LEN, X_SIGNED);
         }
         for (int block = 0; block < OUT_C; block += 32) {
-            const int width = block < STORED - 32 ? 32 : STORED - block;
+            const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
 
-            dot_tile(tile, &kws_conv0_weight.v[block * LEN], width, &kws_conv0_weight_sums[block],
+            dot_tile(tile, &kws_conv0_weight[block * LEN], width, &kws_conv0_weight_sums[block],
                      times, dot_patch(scratch, 0, LEN), LEN);
             for (int p = 0; p < n; p++) {
                 for (int i = 0; i < 32; i++) {
                     const int oc = block + i;
-                    const int at = (first + p) * OUT_C + oc;
-                    const int32_t acc = tile[p * 32 + i];
+                    const int at = ((first + p) * OUT_C) + oc;
+                    const int32_t acc = tile[(p * 32) + i];
                     const int32_t bias_add_1 =
-                        (int32_t)((uint32_t)acc + (uint32_t)kws_conv0_bias[oc]);
+                        i32_of_bits((uint32_t)acc + (uint32_t)kws_conv0_bias[oc]);
                     const int8_t requantize_2 =
                         (int8_t)clamp_int(requantize_down(bias_add_1, kws_relu1_i8_multiplier[oc],
                             kws_relu1_i8_shift[oc]) + y_zero, -128, 127);
@@ -520,27 +539,27 @@ static void shared_qnn_depthwise_25x5x64(const int8_t *x, int8_t *y, void *restr
         CHANNELS = 64, IN_H = 25, IN_W = 5, OUT_H = 25, OUT_W = 5,
         K_H = 3, K_W = 3, STRIDE_H = 1, STRIDE_W = 1,
         DIL_H = 1, DIL_W = 1, PAD_TOP = 1, PAD_LEFT = 1,
-        POSITIONS = 1 * OUT_H * OUT_W,
+        POSITIONS = OUT_H * OUT_W,
     };
     const int8_t *const weight = weights; /* [K_H, K_W, CHANNELS] */
-    int8_t *const zeros = scratch;
+    int8_t *const zeros = (int8_t *)scratch;
 
     for (int c = 0; c < CHANNELS; c++) {
         zeros[c] = (int8_t)x_zero;
     }
     for (int position = 0; position < POSITIONS; position++) {
-        const int top = position / OUT_W % OUT_H * STRIDE_H - PAD_TOP;
-        const int left = position % OUT_W * STRIDE_W - PAD_LEFT;
+        const int top = (position / OUT_W % OUT_H * STRIDE_H) - PAD_TOP;
+        const int left = (position % OUT_W * STRIDE_W) - PAD_LEFT;
         const int8_t *const in = &x[position / (OUT_H * OUT_W) * IN_H * IN_W * CHANNELS];
         const int8_t *line[K_H * K_W];
 
         for (int kh = 0; kh < K_H; kh++) {
             for (int kw = 0; kw < K_W; kw++) {
-                const int ih = top + kh * DIL_H;
-                const int iw = left + kw * DIL_W;
-                const int is_inside = ih >= 0 && ih < IN_H && iw >= 0 && iw < IN_W;
+                const int ih = top + (kh * DIL_H);
+                const int iw = left + (kw * DIL_W);
 
-                line[kh * K_W + kw] = is_inside ? &in[(ih * IN_W + iw) * CHANNELS] : zeros;
+                line[(kh * K_W) + kw] = ((ih >= 0) && (ih < IN_H) && (iw >= 0) && (iw < IN_W))
+                    ? &in[((ih * IN_W) + iw) * CHANNELS] : zeros;
             }
         }
         {
@@ -555,21 +574,21 @@ static void shared_qnn_depthwise_25x5x64(const int8_t *x, int8_t *y, void *restr
             const int8_t *const tap8 = line[8];
 
             for (int c = 0; c < CHANNELS; c++) {
-                const int at = position * CHANNELS + c;
+                const int at = (position * CHANNELS) + c;
                 /* starts at minus the zero point times the weights' sum */
                 int32_t acc = weight_start[c];
 
-                acc += tap0[c] * weight[0 * CHANNELS + c];
-                acc += tap1[c] * weight[1 * CHANNELS + c];
-                acc += tap2[c] * weight[2 * CHANNELS + c];
-                acc += tap3[c] * weight[3 * CHANNELS + c];
-                acc += tap4[c] * weight[4 * CHANNELS + c];
-                acc += tap5[c] * weight[5 * CHANNELS + c];
-                acc += tap6[c] * weight[6 * CHANNELS + c];
-                acc += tap7[c] * weight[7 * CHANNELS + c];
-                acc += tap8[c] * weight[8 * CHANNELS + c];
+                acc += tap0[c] * weight[c];
+                acc += tap1[c] * weight[CHANNELS + c];
+                acc += tap2[c] * weight[(2 * CHANNELS) + c];
+                acc += tap3[c] * weight[(3 * CHANNELS) + c];
+                acc += tap4[c] * weight[(4 * CHANNELS) + c];
+                acc += tap5[c] * weight[(5 * CHANNELS) + c];
+                acc += tap6[c] * weight[(6 * CHANNELS) + c];
+                acc += tap7[c] * weight[(7 * CHANNELS) + c];
+                acc += tap8[c] * weight[(8 * CHANNELS) + c];
                 {
-                    const int32_t bias_add_1 = (int32_t)((uint32_t)acc + (uint32_t)bias[c]);
+                    const int32_t bias_add_1 = i32_of_bits((uint32_t)acc + (uint32_t)bias[c]);
                     const int8_t requantize_2 =
                         (int8_t)clamp_int(requantize_down(bias_add_1, multiplier[c], shift[c])
                                           + y_zero, -128, 127);
@@ -611,10 +630,10 @@ static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
         X_SIGNED = 1
     };
     const int32_t times = -(x_zero + dot_offset(X_SIGNED));
-    dot_number scratch[((DOT_PIXELS) * (LEN) + (LEN) / 2)] = { 0 };
+    dot_number scratch[(((DOT_PIXELS) * (LEN)) + ((LEN) / 2))] = { 0 };
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
-        const int n = first < POSITIONS - DOT_PIXELS ? DOT_PIXELS : POSITIONS - first;
+        const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {
@@ -622,16 +641,16 @@ static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
             dot_take(dot_patch(scratch, p, LEN), dot_bytes(scratch, p, LEN), LEN, X_SIGNED);
         }
         for (int block = 0; block < OUT_C; block += 32) {
-            const int width = block < STORED - 32 ? 32 : STORED - block;
+            const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
 
             dot_tile(tile, &weight[block * LEN], width, &weight_sums[block], times,
                      dot_patch(scratch, 0, LEN), LEN);
             for (int p = 0; p < n; p++) {
                 for (int i = 0; i < 32; i++) {
                     const int oc = block + i;
-                    const int at = (first + p) * OUT_C + oc;
-                    const int32_t acc = tile[p * 32 + i];
-                    const int32_t bias_add_1 = (int32_t)((uint32_t)acc + (uint32_t)bias[oc]);
+                    const int at = ((first + p) * OUT_C) + oc;
+                    const int32_t acc = tile[(p * 32) + i];
+                    const int32_t bias_add_1 = i32_of_bits((uint32_t)acc + (uint32_t)bias[oc]);
                     const int8_t requantize_2 =
                         (int8_t)clamp_int(requantize_down(bias_add_1, multiplier[oc], shift[oc])
                                           + y_zero, -128, 127);
@@ -669,15 +688,15 @@ static NOINLINE void region_pool(const int8_t *restrict x, int8_t *restrict y)
                 const int8_t *const in = &x[plane]; /* [IN_H, IN_W, 64] */
                 const int top = oh * STRIDE_H;
                 const int left = ow * STRIDE_W;
-                const int at = (oh * OUT_W + ow) * 64 + plane;
+                const int at = (((oh * OUT_W) + ow) * 64) + plane;
                 int32_t sum = 0;
 
                 for (int kh = 0; kh < K_H; kh++) {
                     for (int kw = 0; kw < K_W; kw++) {
-                        const int ih = top + kh * DIL_H;
-                        const int iw = left + kw * DIL_W;
+                        const int ih = top + (kh * DIL_H);
+                        const int iw = left + (kw * DIL_W);
 
-                        sum += in[(ih * IN_W + iw) * 64];
+                        sum += in[((ih * IN_W) + iw) * 64];
                     }
                 }
                 sum -= N * x_zero;
@@ -713,14 +732,14 @@ static NOINLINE void region_fc(const int8_t *restrict x, int8_t *restrict y, voi
     dot_copy(dot_bytes(scratch, 0, LEN), x, IN_C, X_SIGNED);
     dot_take(dot_patch(scratch, 0, LEN), dot_bytes(scratch, 0, LEN), LEN, X_SIGNED);
     for (int block = 0; block < OUT_C; block += 32) {
-        const int width = block < STORED - 32 ? 32 : STORED - block;
+        const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
 
-        dot_row(tile, &kws_logits_weight.v[block * LEN], width, &kws_logits_weight_sums[block],
-                times, dot_patch(scratch, 0, LEN), LEN);
+        dot_row(tile, &kws_logits_weight[block * LEN], width, &kws_logits_weight_sums[block], times,
+                dot_patch(scratch, 0, LEN), LEN);
         for (int i = 0; i < OUT_C; i++) {
             const int at = block + i;
             const int32_t acc = tile[i];
-            const int32_t bias_add_1 = (int32_t)((uint32_t)acc + (uint32_t)kws_fc_bias[at]);
+            const int32_t bias_add_1 = i32_of_bits((uint32_t)acc + (uint32_t)kws_fc_bias[at]);
             const int8_t requantize_2 =
                 (int8_t)clamp_int(requantize_down(bias_add_1, kws_logits_i8_multiplier[at],
                                                   kws_logits_i8_shift[at]) + y_zero, -128, 127);
@@ -733,7 +752,7 @@ static NOINLINE void region_fc(const int8_t *restrict x, int8_t *restrict y, voi
 /* softmax (Softmax)
  * x i8 [1,12] in y -> y i8 [1,12]
  *
- * kws_output_i8_powers.v[d] is exp(-d * scale of x) * 2^31.
+ * kws_output_i8_powers[d] is exp(-d * scale of x) * 2^31.
  */
 static NOINLINE void region_softmax(int8_t *restrict y)
 {
@@ -750,14 +769,14 @@ static NOINLINE void region_softmax(int8_t *restrict y)
         uint64_t factor;
 
         for (int i = 1; i < LEN; i++) {
-            highest = in[i] > highest ? in[i] : highest;
+            highest = (in[i] > highest) ? in[i] : highest;
         }
         for (int i = 0; i < LEN; i++) {
-            sum += kws_output_i8_powers.v[highest - in[i]];
+            sum += kws_output_i8_powers[highest - in[i]];
         }
         factor = numerator / sum;
         for (int i = 0; i < LEN; i++) {
-            const uint64_t share = kws_output_i8_powers.v[highest - in[i]] * factor;
+            const uint64_t share = kws_output_i8_powers[highest - in[i]] * factor;
 
             out[i] =
                 (int8_t)saturate_int((int64_t)((share + (UINT64_C(1) << (y_shift - 1))) >> y_shift)
@@ -775,7 +794,7 @@ static NOINLINE void region_output_f32(const int8_t *restrict x, float *restrict
     enum { LEN = 12 };
 
     for (int i = 0; i < LEN; i++) {
-        const float dequantize_1 = (float)(x[i] - x_zero) * x_scale;
+        const float dequantize_1 = f32_of_i32(x[i] - x_zero) * x_scale;
 
         y[i] = dequantize_1;
     }
@@ -788,56 +807,56 @@ int kws_run(const float input[49 * 10], float output[12], void *arena)
     if (!input || !output || !arena) {
         return KWS_NULL_POINTER;
     }
-    if ((uintptr_t)arena % KWS_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)KWS_ARENA_ALIGN) != 0u) {
         return KWS_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)input | (uintptr_t)output) % 4 != 0) {
+    if ((((uintptr_t)(const void *)input | (uintptr_t)(const void *)output) % 4u) != 0u) {
         return KWS_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    int8_t *const input_i8 = (void *)(base + 0); /* i8 [1,1,49,10] */
-    int8_t *const relu1_i8 = (void *)(base + 3584); /* i8 [1,25,5,64] */
-    int8_t *const relu3_i8 = (void *)(base + 3136); /* i8 [1,25,5,64] */
-    int8_t *const relu5_i8 = (void *)(base + 2688); /* i8 [1,25,5,64] */
-    int8_t *const relu7_i8 = (void *)(base + 2240); /* i8 [1,25,5,64] */
-    int8_t *const relu9_i8 = (void *)(base + 1792); /* i8 [1,25,5,64] */
-    int8_t *const relu11_i8 = (void *)(base + 1344); /* i8 [1,25,5,64] */
-    int8_t *const relu13_i8 = (void *)(base + 896); /* i8 [1,25,5,64] */
-    int8_t *const relu15_i8 = (void *)(base + 448); /* i8 [1,25,5,64] */
-    int8_t *const relu17_i8 = (void *)(base + 0); /* i8 [1,25,5,64] */
-    int8_t *const pool_i8 = (void *)(base + 8000); /* i8 [1,1,1,64] */
-    int8_t *const logits_i8 = (void *)(base + 192); /* i8 [1,12] */
-    int8_t *const output_i8 = (void *)(base + 192); /* i8 [1,12], over logits_i8 */
+    unsigned char *const base = (unsigned char *)arena;
+    int8_t *const input_i8 = (int8_t *)(void *)base; /* i8 [1,1,49,10] */
+    int8_t *const relu1_i8 = (int8_t *)(void *)&base[3584]; /* i8 [1,25,5,64] */
+    int8_t *const relu3_i8 = (int8_t *)(void *)&base[3136]; /* i8 [1,25,5,64] */
+    int8_t *const relu5_i8 = (int8_t *)(void *)&base[2688]; /* i8 [1,25,5,64] */
+    int8_t *const relu7_i8 = (int8_t *)(void *)&base[2240]; /* i8 [1,25,5,64] */
+    int8_t *const relu9_i8 = (int8_t *)(void *)&base[1792]; /* i8 [1,25,5,64] */
+    int8_t *const relu11_i8 = (int8_t *)(void *)&base[1344]; /* i8 [1,25,5,64] */
+    int8_t *const relu13_i8 = (int8_t *)(void *)&base[896]; /* i8 [1,25,5,64] */
+    int8_t *const relu15_i8 = (int8_t *)(void *)&base[448]; /* i8 [1,25,5,64] */
+    int8_t *const relu17_i8 = (int8_t *)(void *)base; /* i8 [1,25,5,64] */
+    int8_t *const pool_i8 = (int8_t *)(void *)&base[8000]; /* i8 [1,1,1,64] */
+    int8_t *const logits_i8 = (int8_t *)(void *)&base[192]; /* i8 [1,12] */
+    int8_t *const output_i8 = (int8_t *)(void *)&base[192]; /* i8 [1,12], over logits_i8 */
 
     region_input_i8(input, input_i8);
-    region_conv0(input_i8, relu1_i8, base + 496);
-    shared_qnn_depthwise_25x5x64(relu1_i8, relu3_i8, base + 0, kws_conv2_numbers,
-                                 kws_conv2_weight.v, kws_conv2_weight_start, kws_conv2_bias,
-                                 kws_relu3_i8_multiplier, kws_relu3_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu3_i8, relu5_i8, kws_conv4_numbers, kws_conv4_weight.v,
+    region_conv0(input_i8, relu1_i8, &base[496]);
+    shared_qnn_depthwise_25x5x64(relu1_i8, relu3_i8, base, kws_conv2_numbers, kws_conv2_weight,
+                                 kws_conv2_weight_start, kws_conv2_bias, kws_relu3_i8_multiplier,
+                                 kws_relu3_i8_shift);
+    shared_qnn_conv_tiles_25x5x64(relu3_i8, relu5_i8, kws_conv4_numbers, kws_conv4_weight,
                                   kws_conv4_weight_sums, kws_conv4_bias, kws_relu5_i8_multiplier,
                                   kws_relu5_i8_shift);
-    shared_qnn_depthwise_25x5x64(relu5_i8, relu7_i8, base + 0, kws_conv6_numbers,
-                                 kws_conv6_weight.v, kws_conv6_weight_start, kws_conv6_bias,
-                                 kws_relu7_i8_multiplier, kws_relu7_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu7_i8, relu9_i8, kws_conv8_numbers, kws_conv8_weight.v,
+    shared_qnn_depthwise_25x5x64(relu5_i8, relu7_i8, base, kws_conv6_numbers, kws_conv6_weight,
+                                 kws_conv6_weight_start, kws_conv6_bias, kws_relu7_i8_multiplier,
+                                 kws_relu7_i8_shift);
+    shared_qnn_conv_tiles_25x5x64(relu7_i8, relu9_i8, kws_conv8_numbers, kws_conv8_weight,
                                   kws_conv8_weight_sums, kws_conv8_bias, kws_relu9_i8_multiplier,
                                   kws_relu9_i8_shift);
-    shared_qnn_depthwise_25x5x64(relu9_i8, relu11_i8, base + 0, kws_conv10_numbers,
-                                 kws_conv10_weight.v, kws_conv10_weight_start, kws_conv10_bias,
-                                 kws_relu11_i8_multiplier, kws_relu11_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu11_i8, relu13_i8, kws_conv12_numbers, kws_conv12_weight.v,
+    shared_qnn_depthwise_25x5x64(relu9_i8, relu11_i8, base, kws_conv10_numbers, kws_conv10_weight,
+                                 kws_conv10_weight_start, kws_conv10_bias, kws_relu11_i8_multiplier,
+                                 kws_relu11_i8_shift);
+    shared_qnn_conv_tiles_25x5x64(relu11_i8, relu13_i8, kws_conv12_numbers, kws_conv12_weight,
                                   kws_conv12_weight_sums, kws_conv12_bias, kws_relu13_i8_multiplier,
                                   kws_relu13_i8_shift);
-    shared_qnn_depthwise_25x5x64(relu13_i8, relu15_i8, base + 0, kws_conv14_numbers,
-                                 kws_conv14_weight.v, kws_conv14_weight_start, kws_conv14_bias,
-                                 kws_relu15_i8_multiplier, kws_relu15_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu15_i8, relu17_i8, kws_conv16_numbers, kws_conv16_weight.v,
+    shared_qnn_depthwise_25x5x64(relu13_i8, relu15_i8, base, kws_conv14_numbers, kws_conv14_weight,
+                                 kws_conv14_weight_start, kws_conv14_bias, kws_relu15_i8_multiplier,
+                                 kws_relu15_i8_shift);
+    shared_qnn_conv_tiles_25x5x64(relu15_i8, relu17_i8, kws_conv16_numbers, kws_conv16_weight,
                                   kws_conv16_weight_sums, kws_conv16_bias, kws_relu17_i8_multiplier,
                                   kws_relu17_i8_shift);
     region_pool(relu17_i8, pool_i8);
-    region_fc(pool_i8, logits_i8, base + 0);
+    region_fc(pool_i8, logits_i8, base);
     region_softmax(output_i8);
     region_output_f32(output_i8, output);
     return KWS_OK;

@@ -22,10 +22,7 @@ extern const float kws_input_i8_scales[1];
 
 /* conv0.weight: i8 [2560] blocks of up to 32 output channels: [LEN / 4, channels, 4],
  * -127 .. 127, crc32 0e58d01b */
-extern const union kws_conv0_weight {
-    uint64_t word[320];
-    int8_t v[2560];
-} kws_conv0_weight;
+extern const int8_t kws_conv0_weight[2560];
 
 /* conv0.weight_sums: i32 [64], crc32 ceed80c2 */
 extern const int32_t kws_conv0_weight_sums[64];
@@ -43,10 +40,7 @@ extern const int8_t kws_relu1_i8_shift[64];
 extern const int32_t kws_conv0_numbers[2];
 
 /* conv2.weight: i8 [3,3,64] [K_H, K_W, channels], -127 .. 127, crc32 cb820006 */
-extern const union kws_conv2_weight {
-    uint64_t word[72];
-    int8_t v[576];
-} kws_conv2_weight;
+extern const int8_t kws_conv2_weight[576];
 
 /* conv2.weight_start: i32 [64], crc32 a720aced */
 extern const int32_t kws_conv2_weight_start[64];
@@ -65,10 +59,7 @@ extern const int32_t kws_conv2_numbers[2];
 
 /* conv4.weight: i8 [4096] blocks of up to 32 output channels: [LEN / 4, channels, 4],
  * -127 .. 127, crc32 3460eb0d */
-extern const union kws_conv4_weight {
-    uint64_t word[512];
-    int8_t v[4096];
-} kws_conv4_weight;
+extern const int8_t kws_conv4_weight[4096];
 
 /* conv4.weight_sums: i32 [64], crc32 d77a5256 */
 extern const int32_t kws_conv4_weight_sums[64];
@@ -86,10 +77,7 @@ extern const int8_t kws_relu5_i8_shift[64];
 extern const int32_t kws_conv4_numbers[2];
 
 /* conv6.weight: i8 [3,3,64] [K_H, K_W, channels], -127 .. 127, crc32 5b5e0892 */
-extern const union kws_conv6_weight {
-    uint64_t word[72];
-    int8_t v[576];
-} kws_conv6_weight;
+extern const int8_t kws_conv6_weight[576];
 
 /* conv6.weight_start: i32 [64], crc32 beddbb4f */
 extern const int32_t kws_conv6_weight_start[64];
@@ -108,10 +96,7 @@ extern const int32_t kws_conv6_numbers[2];
 
 /* conv8.weight: i8 [4096] blocks of up to 32 output channels: [LEN / 4, channels, 4],
  * -127 .. 127, crc32 c789a869 */
-extern const union kws_conv8_weight {
-    uint64_t word[512];
-    int8_t v[4096];
-} kws_conv8_weight;
+extern const int8_t kws_conv8_weight[4096];
 
 /* conv8.weight_sums: i32 [64], crc32 db6c129b */
 extern const int32_t kws_conv8_weight_sums[64];
@@ -129,10 +114,7 @@ extern const int8_t kws_relu9_i8_shift[64];
 extern const int32_t kws_conv8_numbers[2];
 
 /* conv10.weight: i8 [3,3,64] [K_H, K_W, channels], -127 .. 127, crc32 8b5ac613 */
-extern const union kws_conv10_weight {
-    uint64_t word[72];
-    int8_t v[576];
-} kws_conv10_weight;
+extern const int8_t kws_conv10_weight[576];
 
 /* conv10.weight_start: i32 [64], crc32 be247f71 */
 extern const int32_t kws_conv10_weight_start[64];
@@ -151,10 +133,7 @@ extern const int32_t kws_conv10_numbers[2];
 
 /* conv12.weight: i8 [4096] blocks of up to 32 output channels: [LEN / 4, channels, 4],
  * -127 .. 127, crc32 c186c00d */
-extern const union kws_conv12_weight {
-    uint64_t word[512];
-    int8_t v[4096];
-} kws_conv12_weight;
+extern const int8_t kws_conv12_weight[4096];
 
 /* conv12.weight_sums: i32 [64], crc32 2ce248cf */
 extern const int32_t kws_conv12_weight_sums[64];
@@ -172,10 +151,7 @@ extern const int8_t kws_relu13_i8_shift[64];
 extern const int32_t kws_conv12_numbers[2];
 
 /* conv14.weight: i8 [3,3,64] [K_H, K_W, channels], -127 .. 127, crc32 7e96e982 */
-extern const union kws_conv14_weight {
-    uint64_t word[72];
-    int8_t v[576];
-} kws_conv14_weight;
+extern const int8_t kws_conv14_weight[576];
 
 /* conv14.weight_start: i32 [64], crc32 5e3979c5 */
 extern const int32_t kws_conv14_weight_start[64];
@@ -194,10 +170,7 @@ extern const int32_t kws_conv14_numbers[2];
 
 /* conv16.weight: i8 [4096] blocks of up to 32 output channels: [LEN / 4, channels, 4],
  * -127 .. 127, crc32 5eb019c1 */
-extern const union kws_conv16_weight {
-    uint64_t word[512];
-    int8_t v[4096];
-} kws_conv16_weight;
+extern const int8_t kws_conv16_weight[4096];
 
 /* conv16.weight_sums: i32 [64], crc32 0c0cd42f */
 extern const int32_t kws_conv16_weight_sums[64];
@@ -219,10 +192,7 @@ extern const int32_t kws_pool_numbers[4];
 
 /* logits:weight: i8 [848] blocks of up to 32 output channels: [LEN / 4, channels, 4],
  * -127 .. 127, crc32 71963c9d */
-extern const union kws_logits_weight {
-    uint64_t word[106];
-    int8_t v[848];
-} kws_logits_weight;
+extern const int8_t kws_logits_weight[848];
 
 /* logits:weight_sums: i32 [32], crc32 c94aa7b1 */
 extern const int32_t kws_logits_weight_sums[32];
@@ -240,10 +210,7 @@ extern const int8_t kws_logits_i8_shift[12];
 extern const int32_t kws_fc_numbers[2];
 
 /* output.i8_powers: u32 [256], crc32 5eff770c */
-extern const union kws_output_i8_powers {
-    uint64_t word[128];
-    uint32_t v[256];
-} kws_output_i8_powers;
+extern const uint32_t kws_output_i8_powers[256];
 
 /* softmax.numbers: i32 [2] y_shift, y_zero, crc32 cb6715ba */
 extern const int32_t kws_softmax_numbers[2];

@@ -24,7 +24,7 @@ static void couple_f32(const float *r, int k, float *p, float *q, float *qp)
             q[i * k + j] = q[j * k + i] = -(second * first);
         }
     for (int round = 0; round < 100; round++) {
-        float pqp = 0, worst = 0;
+        float pqp = 0.0f, worst = 0.0f;
 
         for (int i = 0; i < k; i++) {
             qp[i] = 0;

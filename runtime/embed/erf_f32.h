@@ -21,7 +21,7 @@ INLINE_F32 float erf_f32(float v)
     const float y = expm1_within_f32(-(x + x * p)); /* at most 0 */
     const uint32_t sign = f32_bits(v) & 0x80000000u;
 
-    return choose_f32(v == v, f32_of_bits((f32_bits(y) & 0x7fffffffu) | sign), v);
+    return choose_f32(v <= v, f32_of_bits((f32_bits(y) & 0x7fffffffu) | sign), v);
 }
 
 #endif

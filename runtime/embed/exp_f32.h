@@ -25,7 +25,7 @@ INLINE_F32 float exp_f32(float v)
     const uint32_t half = f32_bits(sum) >> 1 << 23;
     const float factor = f32_of_bits(half), rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
-    return (factor + factor * less) * choose_f32(v == v, rest, v);
+    return (factor + factor * less) * choose_f32(v <= v, rest, v);
 }
 
 #endif

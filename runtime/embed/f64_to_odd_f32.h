@@ -1,20 +1,19 @@
 #include <stdint.h>
 
+#include "runtime/embed/f32_bits.h"
+#include "runtime/embed/f32_of_bits.h"
+
 /* v rounded to odd: v if it is a float, else the neighbouring float with an odd last bit. Rounding that to fewer
  * bits gives the result of rounding v once. */
 static float f64_to_odd_f32(double v)
 {
-    union {
-        float number;
-        uint32_t bits;
-    } near;
+    const float near = (float)v;
+    uint32_t bits = f32_bits(near);
 
-    near.number = (float)v;
-    if ((double)near.number == v || v != v)
-        return near.number;
+    if (!((double)near < v || (double)near > v)) /* equal, or NaN */
+        return near;
     /* If rounded away from zero, steps back; infinity becomes the largest float, which is odd. */
-    if (v > 0 ? (double)near.number > v : (double)near.number < v)
-        near.bits--;
-    near.bits |= 1u;
-    return near.number;
+    if (v > 0 ? (double)near > v : (double)near < v)
+        bits--;
+    return f32_of_bits(bits | 1u);
 }

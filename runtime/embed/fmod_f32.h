@@ -14,7 +14,7 @@ static inline float fmod_f32(float a, float b)
     if (quotient > -0x1p29 && quotient < 0x1p29) {
         const double rest = (double)a - (double)(int32_t)quotient * (double)b;
 
-        if (rest == rest) /* only if b is finite */
+        if (rest <= rest) /* only if b is finite */
             return copysignf((float)rest, a);
     }
 #endif

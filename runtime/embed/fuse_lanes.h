@@ -18,10 +18,10 @@ static void fuse_lanes(float *sum, const float *x, const float *w, int n)
         double odd = whole;
         uint64_t bits;
 
-        memcpy(&bits, &whole, sizeof bits);
+        (void)memcpy(&bits, &whole, sizeof bits);
         if ((lost > 0 || lost < 0) && bits % 2 == 0) {
             bits = (lost > 0) == (whole > 0) ? bits + 1 : bits - 1;
-            memcpy(&odd, &bits, sizeof odd);
+            (void)memcpy(&odd, &bits, sizeof odd);
         }
         sum[i] = (float)odd;
     }

@@ -8,5 +8,5 @@ static void gather_rows(void *restrict to, const void *restrict from, int planes
     const unsigned char *const in = from;
 
     for (int i = 0; i < planes; i++)
-        memcpy(out + (size_t)i * bytes, in + (size_t)i * plane_bytes, bytes);
+        (void)memcpy(out + (size_t)i * bytes, in + (size_t)i * plane_bytes, bytes);
 }

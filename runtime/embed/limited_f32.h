@@ -11,9 +11,9 @@
 INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v), sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const uint32_t magnitude = bits & 0x7fffffffu, limit = f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
+    return f32_of_bits(((int32_t)magnitude < (int32_t)limit ? magnitude : limit) | sign);
 }
 
 #endif

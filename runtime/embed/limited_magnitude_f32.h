@@ -10,9 +10,9 @@
 /* min(|v|, most); NaN becomes most. */
 INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
-    const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu), limit = (int32_t)f32_bits(most);
+    const uint32_t magnitude = f32_bits(v) & 0x7fffffffu, limit = f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit));
+    return f32_of_bits((int32_t)magnitude < (int32_t)limit ? magnitude : limit);
 }
 
 #endif

@@ -10,12 +10,12 @@
  * are offset first. */
 static int32_t requantize_once(int64_t x, int32_t multiplier, int shift)
 {
-    const int right = 31 - shift;
+    const uint32_t right = 31u - (uint32_t)shift;
     const int64_t product = (int64_t)saturate_int(x, INT32_MIN, INT32_MAX) * multiplier;
     const uint64_t lift = (uint64_t)1 << 62, half = ((uint64_t)1 << right) >> 1;
-    const int64_t rounded = (int64_t)(((uint64_t)product + half + lift) >> right);
+    const uint64_t rounded = ((uint64_t)product + half + lift) >> right, lifted = lift >> right;
 
-    return saturate_int(rounded - (int64_t)(lift >> right), INT32_MIN, INT32_MAX);
+    return saturate_int((int64_t)rounded - (int64_t)lifted, INT32_MIN, INT32_MAX);
 }
 
 #endif

@@ -14,7 +14,7 @@ static float row_max_f32(const float *x, int n)
             const float v = x[i + lane], b = best[lane];
 
             best[lane] = v > b ? v : b;
-            is_nan[lane] |= v != v;
+            is_nan[lane] |= !(v <= v);
         }
     for (int lane = 0; lane < 32; lane++)
         best[lane] = is_nan[lane] ? f32_of_bits(0x7FC00000u) : best[lane];

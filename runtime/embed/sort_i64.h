@@ -46,7 +46,7 @@ static int64_t *sort_i64(int64_t *x, int64_t *spare, int n)
     int64_t *from = spare, *to = x;
 
     for (int begin = 0; begin < n; begin += RUN)
-        place_i64(&x[begin], n - begin < RUN ? n - begin : RUN, &spare[begin]);
+        place_i64(&x[begin], n - begin > RUN ? RUN : n - begin, &spare[begin]);
     for (int length = RUN; length < n; length *= 2) {
         int64_t *const swapped = from;
 

@@ -5,7 +5,7 @@
 
 #include "runtime/embed/inline_f32.h"
 
-#if defined __GNUC__ && !defined __PICOLIBC__ /* whose header declares it */
+#if (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector) && defined __GNUC__ && !defined __PICOLIBC__
 /* errno is not read: an instruction where the CPU has one, vectorised, without a branch for negative numbers. */
 float sqrtf(float v) __attribute__((const));
 #endif

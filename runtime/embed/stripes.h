@@ -9,6 +9,6 @@ static void drop_rows(void *at, int *first, int needed, int end, size_t row_byte
 
     if (from <= *first)
         return;
-    memmove(rows, rows + (size_t)(from - *first) * row_bytes, (size_t)(end - from) * row_bytes);
+    (void)memmove(rows, rows + (size_t)(from - *first) * row_bytes, (size_t)(end - from) * row_bytes);
     *first = from;
 }

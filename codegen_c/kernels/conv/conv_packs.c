@@ -39,7 +39,7 @@ void bind_conv_packing(struct bind *bind, const struct window *w, const struct p
     bind_text(bind, "unpacked", "%s", bind_operand(bind, bind->region->anchor->inputs[1]));
     bind_text(bind, "unpacked_shape",
               grouped ? "[GROUPS, OUT_C, IN_C, TAPS]" : "[OUT_C, IN_C, TAPS]");
-    bind_text(bind, "packed", before ? "(float *)scratch + %zu" : "scratch", before);
+    bind_text(bind, "packed", before ? "(float *)scratch + %zu" : "(float *)scratch", before);
     bind_int(bind, "panel", panels->width);
     bind_conv_width(bind, panels, "block");
     bind_flag(bind, "grouped", grouped);

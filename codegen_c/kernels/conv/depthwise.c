@@ -39,6 +39,18 @@ static int most_columns(const struct window *w)
     return left < MOST_TILE_COLUMNS ? left : MOST_TILE_COLUMNS;
 }
 
+/* Seven where that divides a row and functions are shared: maps of 112, 56, 28 columns have one function then. */
+static int columns_of(const struct bind *bind, const struct window *w)
+{
+    const int most = most_columns(w);
+
+    return functions_are_shared(bind) && !data_is_small(bind->region) &&
+                   most == MOST_TILE_COLUMNS && w->out[2] % (most - 1) == 0 &&
+                   has_row_tiles(w, most - 1)
+               ? most - 1
+               : most;
+}
+
 static bool has_tiles(const struct window *w)
 {
     return w->k[2] <= MOST_K_W && has_row_tiles(w, most_columns(w));
@@ -293,12 +305,12 @@ static bool bind_depthwise(struct bind *bind)
     bind_text(bind, "channel",
               vector.overlaps ? "block + %s < CHUNK ? block : CHUNK - %s" : "block", vector.lanes,
               vector.lanes);
-    bind_text(bind, "numbers", kept ? "rows + ROWS * IN_W * CHUNK" : "scratch");
+    bind_text(bind, "numbers", kept ? "rows + ROWS * IN_W * CHUNK" : "(float *)scratch");
     if (kept || small)
         bind_scratch_numbers(bind, (kept ? kept_numbers(&w) : 0) +
                                        (small ? chunk * window_k_len(&w) * w.out_c / w.in_c : 0));
     bind_depthwise_weight(bind, &w);
-    bind_row_tiles(bind, &w, most_columns(&w), sums_are_fused(bind) ? vector.fuse : NULL);
+    bind_row_tiles(bind, &w, columns_of(bind, &w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
     bind_decoding(bind, &w, strips, chunk);
     bind_flag(bind, "straight", straight);

@@ -81,7 +81,7 @@ static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes co
     keys_offer(bind->keys, "block", arena_printf(bind->arena, "%d", OUTPUTS_OF_PLACES));
     bind_text(bind, "places", nonzero ? "nonzero, n_nonzero, " : "");
     keys_offer(bind->keys, "find", nonzero ? gemv_places_function(bind) : "");
-    bind_text(bind, "in", few ? "float in[IN_C];" : "float *const in = scratch; /* [IN_C] */");
+    bind_text(bind, "in", few ? "float in[IN_C];" : "float *const in = (float *)scratch; /* [IN_C] */");
     bind_text(bind, "chunk", coded ? "in" : "&in[k]");
     bind_text(bind, "from", words ? "0, IN_C, " : "");
     if (whole && !few)

@@ -165,7 +165,7 @@ static const char *copy_text(struct arena *arena, const struct copy *copy, bool 
 
     add_loops(&out, copy, n_loops);
     if (runs)
-        str_printf(&out, "%s(%s, %s, %" PRId64 " * sizeof *%s);", leads ? "memmove" : "memcpy",
+        str_printf(&out, "(void)%s(%s, %s, %" PRId64 "u * sizeof *%s);", leads ? "memmove" : "memcpy",
                    address_text(arena, copy->y, to), address_text(arena, copy->x, from),
                    copy->extent[last], copy->y);
     else

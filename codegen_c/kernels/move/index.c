@@ -191,7 +191,7 @@ static void bind_update(struct bind *bind)
     bind_text(bind, "updated", "v");
     if (max || min)
         bind_text(bind, "updated",
-                  dtype_is_float(dtype) ? "v %s old || v != v ? v : old" : "v %s old ? v : old",
+                  dtype_is_float(dtype) ? "v %s old || !(v <= v) ? v : old" : "v %s old ? v : old",
                   order);
     else if ((adds || multiplies) && dtype == DTYPE_BOOL)
         bind_text(bind, "updated", adds ? "old | v" : "old & v");

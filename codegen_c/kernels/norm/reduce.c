@@ -223,7 +223,7 @@ static bool bind_reduce_columns(struct bind *bind)
     const struct node *node = bind->region->anchor;
     const struct spans spans = spans_of(anchor_input(bind->region, 0), &node->attrs.reduce.axis);
     const bool adds = node->op == OP_SUM || node->op == OP_MEAN;
-    const char *acc = adds ? "sum" : "best", *columns = "scratch";
+    const char *acc = adds ? "sum" : "best", *columns = "(float *)scratch";
     const char *result = arena_printf(bind->arena, "%s[i%d]", acc, spans.n - 1);
 
     bind_input(bind, "x", 0);

@@ -31,7 +31,7 @@ void bind_pool_maximum(struct bind *bind, const char *at)
     bind_text(bind, "sum", "best");
     keys_offer(bind->keys, "start", bind_literal(bind, dtype, -INFINITY));
     keys_offer(bind->keys, "step",
-               is_float ? "best[i] = v > best[i] || v != v ? v : best[i];"
+               is_float ? "best[i] = ((v > best[i]) | !(v <= v)) ? v : best[i];"
                         : "best[i] = v > best[i] ? v : best[i];");
     bind_text(bind, "finish", "best[%s]", at);
 }
@@ -103,19 +103,16 @@ void bind_pool_average(struct bind *bind, const struct window *w, const char *at
     } else if (w->padded && !counts) {
         str_printf(&count, "const int n_counted = %s;",
                    product_of(bind, w, "(k%s_end - k%s_begin)"));
+    } else {
+        str_printf(&count, "const int n_counted = %s;",
+                   w->rank == 3 ? "K_D * K_H * K_W" : "K_H * K_W");
     }
     bind_text(bind, "count", "%s", str_text(&count));
-    if (!count.n)
-        bind_pool_sum(bind, "v",
-                      arena_printf(bind->arena, "sum[%s] / (%s)(%s)", at, t,
-                                   w->rank == 3 ? "K_D * K_H * K_W" : "K_H * K_W"));
-    else
-        bind_pool_sum(bind, "v",
-                      arena_printf(bind->arena,
-                                   may_miss && !counts
-                                       ? "n_counted > 0 ? sum[%s] / (%s)n_counted : 0"
-                                       : "sum[%s] / (%s)n_counted",
-                                   at, t));
+    bind_pool_sum(bind, "v",
+                  arena_printf(bind->arena,
+                               may_miss && !counts ? "n_counted > 0 ? sum[%s] / (%s)n_counted : 0"
+                                                   : "sum[%s] / (%s)n_counted",
+                               at, t));
 }
 
 const char *pool_row_text(struct bind *bind, const struct window *w, const char *extent,

@@ -21,7 +21,7 @@
  */
 #include "attention_block.h"
 
-#if ATTENTION_BLOCK_CODE_ID != 0x7f99a4aau
+#if ATTENTION_BLOCK_CODE_ID != 0x0e38d0f3u
 #error "attention_block.h and attention_block.c are of two compilations: take all files of one"
 #endif
 
@@ -31,6 +31,11 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
@@ -45,7 +50,8 @@
 
 /* --- from runtime/embed/sqrt_f32.h ------------------------------------------------------------ */
 
-#if defined __GNUC__ && !defined __PICOLIBC__ /* whose header declares it */
+#if (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector) && defined __GNUC__ && \
+    !defined __PICOLIBC__
 /* errno is not read: an instruction where the CPU has one, vectorised, without a branch for
  * negative numbers. */
 float sqrtf(float v) __attribute__((const));
@@ -129,12 +135,15 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] = the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i]
- * over t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1 weights beyond
- * the last. */
-static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int len, const float *w,
-                                        int width, float *sum)
+/* sum[j * TILE_4_by8 + i] = the sum of inputs[t * PIXELS_4_by8 + j][k] * weights[(t * len + k) *
+ * width + i] over t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1
+ * weights beyond the last. */
+static inline WIDE void tile_4_by8_taps(const float *const *inputs, int n_taps, int len,
+                                        const float *weights, int width, float *sum)
 {
+    const float *w = weights;
+    const float *const *x = inputs;
+
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
@@ -143,13 +152,15 @@ static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int l
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4_by8(ADD, j) }
-    for (int t = 0; t < n_taps; t++, x += PIXELS_4_by8) {
+    for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)
 
-        for (int k = 0; k < len; k++, w += width) {
+        for (int k = 0; k < len; k++) {
             EACH_VECTOR_4_by8(WEIGHT, 0)
             EACH_PIXEL_4_by8(ADD_PIXEL)
+            w = &w[width];
         }
+        x = &x[PIXELS_4_by8];
     }
 #define END(j, v) *(vector4_f32 *)&sum[j * TILE_4_by8 + v * LANES4] = sum##j##v;
 #define END_PIXEL(j) EACH_VECTOR_4_by8(END, j)
@@ -169,13 +180,10 @@ static inline WIDE void tile_4_by8_taps(const float *const *x, int n_taps, int l
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
-    union {
-        float number;
-        uint32_t bits;
-    } both;
+    uint32_t bits;
 
-    both.number = v;
-    return both.bits;
+    (void)memcpy((void *)&bits, (const void *)&v, 4);
+    return bits;
 }
 
 /* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
@@ -183,13 +191,10 @@ static inline uint32_t f32_bits(float v)
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
-    union {
-        uint32_t bits;
-        float number;
-    } both;
+    float v;
 
-    both.bits = bits;
-    return both.number;
+    (void)memcpy((void *)&v, (const void *)&bits, 4);
+    return v;
 }
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
@@ -203,7 +208,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
@@ -215,10 +219,10 @@ INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v);
     const uint32_t sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
-    const int32_t limit = (int32_t)f32_bits(most);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t limit = f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
+    return f32_of_bits((((int32_t)magnitude < (int32_t)limit) ? magnitude : limit) | sign);
 }
 
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
@@ -230,20 +234,21 @@ INLINE_F32 float exp_f32(float v)
     const float x = limited_f32(v, 176.0f);
     /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n +
      * 254. */
-    const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
+    const float sum = (x * 0x1.715476p+0f) + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float r = x - (n * 0x1.62e4p-1f) - (n * 0x1.7f7d1cp-20f);
     const float square = r * r;
     /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
-    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
-                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
-    const float less = r + square * p;
+    const float p =
+        (((0x1.6a3fb4p-10f * square) + ((0x1.1239e0p-7f * r) + 0x1.5558bep-5f)) * square)
+        + ((0x1.555492p-3f * r) + 0x1.fffffcp-2f);
+    const float less = r + (square * p);
     /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
     const float factor = f32_of_bits(half);
     const float rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
-    return (factor + factor * less) * choose_f32(v == v, rest, v);
+    return (factor + (factor * less)) * choose_f32(v <= v, rest, v);
 }
 
 /* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
@@ -277,13 +282,16 @@ INLINE_F32 float exp_f32(float v)
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
 /* y[j * step + i] (j < n_pixels) =
- * the sum of x[t * PIXELS_4_by8 + j][k] * w[(t * len + k) * width + i] over t < n_taps and k < len,
- * in this order, then END, the epilogue. Vectors may read up to TILE_4_by8 - 1 weights beyond the
- * last. */
-static inline WIDE void tile_4_by8_taps_stores(const float *const *x, int n_taps, int len,
-                                               const float *w, int width, float *y, int step,
+ * the sum of inputs[t * PIXELS_4_by8 + j][k] * weights[(t * len + k) * width + i] over t < n_taps
+ * and k < len, in this order, then END, the epilogue. Vectors may read up to TILE_4_by8 - 1 weights
+ * beyond the last. */
+static inline WIDE void tile_4_by8_taps_stores(const float *const *inputs, int n_taps, int len,
+                                               const float *weights, int width, float *y, int step,
                                                int n_pixels)
 {
+    const float *w = weights;
+    const float *const *x = inputs;
+
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
@@ -292,13 +300,15 @@ static inline WIDE void tile_4_by8_taps_stores(const float *const *x, int n_taps
 #define ADD(j, v) sum##j##v += xk * w##v;
 #define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4_by8(ADD, j) }
-    for (int t = 0; t < n_taps; t++, x += PIXELS_4_by8) {
+    for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)
 
-        for (int k = 0; k < len; k++, w += width) {
+        for (int k = 0; k < len; k++) {
             EACH_VECTOR_4_by8(WEIGHT, 0)
             EACH_PIXEL_4_by8(ADD_PIXEL)
+            w = &w[width];
         }
+        x = &x[PIXELS_4_by8];
     }
 #define END(j, v) { vector4_f32 v_0 = sum##j##v; \
     *(vector4_f32 *)&y[j * step + v * LANES4] = v_0; KEEP_ORDER }
@@ -347,8 +357,8 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
 
     for (int row = 0; row < ROWS; row++) {
         const float *const in = &x[row * LEN]; /* [LEN] */
-        float mean = 0;
-        float variance = 0;
+        float mean = 0.0f;
+        float variance = 0.0f;
         float factor;
 
         for (int i = 0; i < LEN; i++) {
@@ -363,8 +373,8 @@ static NOINLINE void region_ln(const float *restrict x, float *restrict y)
         variance /= (float)LEN;
         factor = 1 / sqrt_f32(variance + epsilon);
         for (int i = 0; i < LEN; i++) {
-            const int at = row * LEN + i;
-            const float v = (in[i] - mean) * factor * scale[i] + bias[i];
+            const int at = (row * LEN) + i;
+            const float v = ((in[i] - mean) * factor * scale[i]) + bias[i];
 
             y[at] = v;
         }
@@ -384,32 +394,33 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
     const float *const a = x; /* [ROWS, INNER] */
     const float *const b = x; /* [COLUMNS, INNER] */
     /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
-    float *const packed = scratch;
+    float *const packed = (float *)scratch;
 
     for (int left = 0; left < COLUMNS; left += PANEL) {
-        const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
+        const int n_packed = ((COLUMNS - left) > PANEL) ? PANEL : (COLUMNS - left);
 
         /* strips, so that what is written stays in the cache */
         for (int start = 0; start < INNER; start += 16) {
             for (int i = 0; i < n_packed; i++) {
-                for (int k = start; k < INNER && k < start + 16; k++) {
+                for (int k = start; (k < INNER) && (k < (start + 16)); k++) {
                     const int column = left + i;
 
-                    packed[k * PANEL + i] = b[column * INNER + k];
+                    packed[(k * PANEL) + i] = b[(column * INNER) + k];
                 }
             }
         }
         for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
-            const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
+            const int n_rows = ((ROWS - top) > PIXELS_4_by8) ? (int)PIXELS_4_by8 : (ROWS - top);
             const float *line[8];
 
             for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus rows: their sums are not stored */
-                const int row = top + (j < n_rows ? j : 0);
+                const int row = top + ((j < n_rows) ? j : 0);
 
                 line[j] = &a[row * INNER];
             }
             for (int first = 0; first < n_packed; first += TILE_4_by8) {
-                const int n_columns = n_packed - first < TILE_4_by8 ? n_packed - first : TILE_4_by8;
+                const int n_columns = ((n_packed - first) > TILE_4_by8) ? (int)TILE_4_by8
+                    : (n_packed - first);
                 float sum[PIXELS_4_by8 * TILE_4_by8];
 
                 tile_4_by8_taps(line, 1, INNER, &packed[first], PANEL, sum);
@@ -417,9 +428,9 @@ static NOINLINE WIDE_LOOPS void region_keys(const float *restrict x, float *rest
                     for (int i = 0; i < n_columns; i++) {
                         const int row = top + j;
                         const int column = left + first + i;
-                        const int at = row * COLUMNS + column;
+                        const int at = (row * COLUMNS) + column;
 
-                        y[at] = sum[j * TILE_4_by8 + i];
+                        y[at] = sum[(j * TILE_4_by8) + i];
                     }
                 }
             }
@@ -437,12 +448,12 @@ static NOINLINE void region_softmax(float *restrict y)
         const float *const in = &y[outer * LEN];
         float *const out = &y[outer * LEN];
         float highest = in[0];
-        float sum = 0;
+        float sum = 0.0f;
 
         for (int i = 1; i < LEN; i++) {
             const float v = in[i];
 
-            highest = v > highest ? v : highest;
+            highest = (v > highest) ? v : highest;
         }
         for (int i = 0; i < LEN; i++) {
             const float power = exp_f32(in[i] - highest);
@@ -469,30 +480,30 @@ static NOINLINE WIDE_LOOPS void region_context(const float *restrict x, const fl
     const float *const a = x; /* [ROWS, INNER] */
     const float *const b = x2; /* [INNER, COLUMNS] */
     /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
-    float *const packed = scratch;
+    float *const packed = (float *)scratch;
 
     for (int left = 0; left < COLUMNS; left += PANEL) {
-        const int n_packed = COLUMNS - left < PANEL ? COLUMNS - left : PANEL;
+        const int n_packed = ((COLUMNS - left) > PANEL) ? PANEL : (COLUMNS - left);
 
         for (int k = 0; k < INNER; k++) {
             for (int i = 0; i < n_packed; i++) {
                 const int column = left + i;
 
-                packed[k * PANEL + i] = b[k * COLUMNS + column];
+                packed[(k * PANEL) + i] = b[(k * COLUMNS) + column];
             }
         }
         for (int top = 0; top < ROWS; top += PIXELS_4_by8) {
-            const int n_rows = ROWS - top < PIXELS_4_by8 ? ROWS - top : PIXELS_4_by8;
+            const int n_rows = ((ROWS - top) > PIXELS_4_by8) ? (int)PIXELS_4_by8 : (ROWS - top);
             const float *line[8];
 
             for (int j = 0; j < PIXELS_4_by8; j++) { /* surplus rows: their sums are not stored */
-                const int row = top + (j < n_rows ? j : 0);
+                const int row = top + ((j < n_rows) ? j : 0);
 
                 line[j] = &a[row * INNER];
             }
             for (int first = 0; first < n_packed; first += TILE_4_by8) {
                 tile_4_by8_taps_stores(line, 1, INNER, &packed[first], PANEL,
-                    &y[top * COLUMNS + left + first], COLUMNS, n_rows);
+                    &y[(top * COLUMNS) + left + first], COLUMNS, n_rows);
             }
         }
     }
@@ -505,21 +516,21 @@ int attention_block_run(const float x[3 * 4], float y[3 * 4], void *arena)
     if (!x || !y || !arena) {
         return ATTENTION_BLOCK_NULL_POINTER;
     }
-    if ((uintptr_t)arena % ATTENTION_BLOCK_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)ATTENTION_BLOCK_ARENA_ALIGN) != 0u) {
         return ATTENTION_BLOCK_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return ATTENTION_BLOCK_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    float *const normed = (void *)(base + 640); /* f32 [1,3,4] */
-    float *const scores = (void *)(base + 688); /* f32 [1,3,3] */
-    float *const weights = (void *)(base + 688); /* f32 [1,3,3], over scores */
+    unsigned char *const base = (unsigned char *)arena;
+    float *const normed = (float *)(void *)&base[640]; /* f32 [1,3,4] */
+    float *const scores = (float *)(void *)&base[688]; /* f32 [1,3,3] */
+    float *const weights = (float *)(void *)&base[688]; /* f32 [1,3,3], over scores */
 
     region_ln(x, normed);
-    region_keys(normed, scores, base + 0);
+    region_keys(normed, scores, base);
     region_softmax(weights);
-    region_context(weights, normed, y, base + 0);
+    region_context(weights, normed, y, base);
     return ATTENTION_BLOCK_OK;
 }

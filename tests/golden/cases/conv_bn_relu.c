@@ -12,7 +12,7 @@
  */
 #include "conv_bn_relu.h"
 
-#if CONV_BN_RELU_CODE_ID != 0x51b22cd8u
+#if CONV_BN_RELU_CODE_ID != 0xb757456au
 #error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
 #endif
 
@@ -21,6 +21,10 @@
 #endif
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
@@ -94,11 +98,13 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by8 + i] = the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this
- * order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
+/* sum[j * TILE_4_by8 + i] = the sum of x[j][offset[k]] * weights[k * width + i] over k < len, in
+ * this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */
 static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *offset, int len,
-                                           const float *w, int width, float *sum)
+                                           const float *weights, int width, float *sum)
 {
+    const float *w = weights;
+
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
@@ -108,11 +114,12 @@ static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *off
 #define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4_by8(ADD, j) }
     EACH_PIXEL_4_by8(POINT)
-    for (int k = 0; k < len; k++, w += width) {
+    for (int k = 0; k < len; k++) {
         const int at = offset[k];
 
         EACH_VECTOR_4_by8(WEIGHT, 0)
         EACH_PIXEL_4_by8(ADD_PIXEL)
+        w = &w[width];
     }
 #define END(j, v) *(vector4_f32 *)&sum[j * TILE_4_by8 + v * LANES4] = sum##j##v;
 #define END_PIXEL(j) EACH_VECTOR_4_by8(END, j)
@@ -129,33 +136,32 @@ static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *off
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* Large arrays are 64-bit words, the first element in the low bits. */
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "the words of the weights are for little-endian machines"
-#endif
+/* Arrays begin at a cache line, or where words do. */
 #if defined __x86_64__ || defined __aarch64__
-#define CACHE_LINE __attribute__((aligned(64))) /* arrays begin at a cache line */
+#define CACHE_LINE __attribute__((aligned(64)))
+#elif defined __GNUC__
+#define CACHE_LINE __attribute__((aligned(8)))
 #else
 #define CACHE_LINE
 #endif
 
 /* conv1.weight: f32 [100] [out_c / 32, kernel, in_c, 32 of out_c],
  * -0.698278 .. 0.618787, crc32 fb19ed7e */
-static const union conv_bn_relu_conv1_weight {
-    uint64_t word[50];
-    float v[100];
-} conv_bn_relu_conv1_weight CACHE_LINE = { {
-    0x3efffd75be977f70,0x000000003f0fb9c4,0x3f0b40c23e5b8ec8,0x00000000be87bec3,0xbebe0085bde4d735,
-    0x000000003f07f8d1,0xbf30c7d7bea92975,0x00000000bd9efdde,0x3e3184d43dd52c4e,0x00000000bc994a09,
-    0xbf23a8923e202d03,0x00000000bf32c260,0x3e7ab4e9bbd9aaaa,0x000000003f1e68d8,0xbd163c9cbe6c077c,
-    0x00000000bf1d5eb0,0x3e9b655a3d32592c,0x000000003f04ca19,0x3d42fe223e8eed0a,0x00000000bf12fab1,
-    0xbeba39203d9e4631,0x00000000bf213fe6,0x3ecf8cafbe8fe80e,0x00000000bec567d6,0x3e76fc463e62044b,
-    0x000000003cc7724b,0xbf211f6abde54017,0x000000003e9d7cbc,0xbe09fe00bd82c206,0x00000000bf16b949,
-    0x3f1278fcbe70c3df,0x00000000bdcc228e,0x3cd034033ca5fb3a,0x000000003f107975,0x3d34d50bbea582cc,
-    0x000000003e891a81,0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,
-    0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,
-    0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,0x0000000000000000,
-} };
+static const float conv_bn_relu_conv1_weight[100] CACHE_LINE = {
+    -0x1.2efeep-2f, 0x1.fffaeap-2f, 0x1.1f7388p-1f, 0.0f, 0x1.b71d9p-3f, 0x1.168184p-1f,
+    -0x1.0f7d86p-2f, 0.0f, -0x1.c9ae6ap-4f, -0x1.7c010ap-2f, 0x1.0ff1a2p-1f, 0.0f, -0x1.5252eap-2f,
+    -0x1.618faep-1f, -0x1.3dfbbcp-4f, 0.0f, 0x1.aa589cp-4f, 0x1.6309a8p-3f, -0x1.329412p-6f, 0.0f,
+    0x1.405a06p-3f, -0x1.475124p-1f, -0x1.6584cp-1f, 0.0f, -0x1.b35554p-8f, 0x1.f569d2p-3f,
+    0x1.3cd1bp-1f, 0.0f, -0x1.d80ef8p-3f, -0x1.2c7938p-5f, -0x1.3abd6p-1f, 0.0f, 0x1.64b258p-5f,
+    0x1.36cab4p-2f, 0x1.099432p-1f, 0.0f, 0x1.1dda14p-2f, 0x1.85fc44p-5f, -0x1.25f562p-1f, 0.0f,
+    0x1.3c8c62p-4f, -0x1.74724p-2f, -0x1.427fccp-1f, 0.0f, -0x1.1fd01cp-2f, 0x1.9f195ep-2f,
+    -0x1.8acfacp-2f, 0.0f, 0x1.c40896p-3f, 0x1.edf88cp-3f, 0x1.8ee496p-6f, 0.0f, -0x1.ca802ep-4f,
+    -0x1.423ed4p-1f, 0x1.3af978p-2f, 0.0f, -0x1.05840cp-4f, -0.134758f, -0x1.2d7292p-1f, 0.0f,
+    -0x1.e187bep-3f, 0x1.24f1f8p-1f, -0x1.98451cp-4f, 0.0f, 0x1.4bf674p-6f, 0x1.a06806p-6f,
+    0x1.20f2eap-1f, 0.0f, -0x1.4b0598p-2f, 0x1.69aa16p-5f, 0x1.123502p-2f, 0.0f, 0.0f, 0.0f, 0.0f,
+    0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
+    0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f,
+};
 
 /* bn1.beta: f32 [3], -1.92667 .. 0.516559, crc32 efd45816 */
 static const float conv_bn_relu_bn1_beta[3] = {
@@ -186,40 +192,42 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
         OUT_LEN = OUT_H * OUT_W
     };
     const float *const in = x; /* [IN_C, IN_H, IN_W] */
-    const float *const weight = conv_bn_relu_conv1_weight.v; /* [kernel, IN_C, 4] */
+    const float *const weight = conv_bn_relu_conv1_weight; /* [kernel, IN_C, 4] */
     int offset[TAPS * IN_C];
 
     for (int kh = 0; kh < K_H; kh++) {
         for (int kw = 0; kw < K_W; kw++) {
             for (int ic = 0; ic < IN_C; ic++) {
-                offset[(kh * K_W + kw) * IN_C + ic] = (ic * IN_H + kh) * IN_W + kw;
+                offset[(((kh * K_W) + kw) * IN_C) + ic] = (((ic * IN_H) + kh) * IN_W) + kw;
             }
         }
     }
 
     for (int first = 0; first < OUT_LEN; first += PIXELS_4_by8) {
-        const int n_pixels = OUT_LEN - first < PIXELS_4_by8 ? OUT_LEN - first : PIXELS_4_by8;
+        const int n_pixels = ((OUT_LEN - first) > PIXELS_4_by8) ? (int)PIXELS_4_by8
+            : (OUT_LEN - first);
         const float *tap[PIXELS_4_by8];
 
         for (int j = 0; j < PIXELS_4_by8; j++) {
             /* surplus pixels: their sums are not stored */
-            const int p = j < n_pixels ? first + j : first;
+            const int p = first + ((j < n_pixels) ? j : 0);
             const int top = p / OUT_W;
             const int left = p % OUT_W;
 
-            tap[j] = &in[top * IN_W + left];
+            tap[j] = &in[(top * IN_W) + left];
         }
         for (int block = 0; block < OUT_C; block += TILE_4_by8) {
-            const int n_channels = OUT_C - block < TILE_4_by8 ? OUT_C - block : TILE_4_by8;
+            const int n_channels = ((OUT_C - block) > TILE_4_by8) ? (int)TILE_4_by8
+                : (OUT_C - block);
             float sum[PIXELS_4_by8 * TILE_4_by8];
 
             tile_4_by8_offsets(tap, offset, TAPS * IN_C, &weight[block], 4, sum);
             for (int i = 0; i < n_channels; i++) {
                 for (int j = 0; j < n_pixels; j++) {
                     const int oc = block + i;
-                    const int at = oc * OUT_LEN + first + j;
-                    const float bias_add_1 = sum[j * TILE_4_by8 + i] + conv_bn_relu_bn1_beta[oc];
-                    const float relu_2 = bias_add_1 < 0.0f ? 0.0f : bias_add_1;
+                    const int at = (oc * OUT_LEN) + first + j;
+                    const float bias_add_1 = sum[(j * TILE_4_by8) + i] + conv_bn_relu_bn1_beta[oc];
+                    const float relu_2 = (bias_add_1 < 0.0f) ? 0.0f : bias_add_1;
 
                     y[at] = relu_2;
                 }
@@ -236,7 +244,7 @@ int conv_bn_relu_run(const float x[2 * 6 * 6], float y[3 * 4 * 4], void *arena)
         return CONV_BN_RELU_NULL_POINTER;
     }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return CONV_BN_RELU_MISALIGNED_ARRAY;
     }
 

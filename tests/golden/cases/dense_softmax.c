@@ -16,7 +16,7 @@
  */
 #include "dense_softmax.h"
 
-#if DENSE_SOFTMAX_CODE_ID != 0x7c82f071u
+#if DENSE_SOFTMAX_CODE_ID != 0x1173e20cu
 #error "dense_softmax.h and dense_softmax.c are of two compilations: take all files of one"
 #endif
 
@@ -25,6 +25,11 @@
 #endif
 
 #include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
@@ -65,34 +70,36 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
  * panel is as narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL -
  * 4 weights beyond it. GEMV outputs, eight vectors of sums, are computed together, which hides the
  * latency of an addition; GEMV_FEW or fewer at the end take fewer vectors. */
-enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
+enum { GEMV = 8 * LANES, GEMV_FEW = (LANES == 16) ? 32 : (4 * LANES), GEMV_PANEL = 32 };
 
 /* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel.
  * `before` panels lie before the last one, which may be narrower and always holds the last vectors.
  * If there are fewer than GEMV_PANELS, the vectors without outputs read the first panel, and their
  * sums are overwritten. */
-enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
+enum { GEMV_PANELS = (GEMV > GEMV_PANEL) ? (GEMV / GEMV_PANEL) : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
-#define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
+#define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before) * (v * LANES / GEMV_PANEL) * GEMV_PANEL)
 #define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % \
     GEMV_PANEL)
 #define GEMV_SUM(v) sum[GEMV_AT(v)]
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how
- * many. sum has room for GEMV. */
-static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
+/* sum[i] += x[k] * panels[k, first + i] for k = 0 .. len - 1 in order, for the next outputs;
+ * returns how many. sum has room for GEMV. */
+static WIDE int gemv_f32(const float *x, int len, const float *panels, int first, int out_c,
+                         float *sum)
 {
     const int end = (out_c + 3) / 4 * 4;
     const int panel = first / GEMV_PANEL * GEMV_PANEL;
     const int n_before = (end - first - 1) / GEMV_PANEL;
-    const int before = n_before < GEMV_PANELS ? n_before : GEMV_PANELS - 1;
-    const int left = end - panel - before * GEMV_PANEL;
-    const int width = left < GEMV_PANEL ? left : GEMV_PANEL;
-    const float *last = w + (panel + before * GEMV_PANEL) * len + first % GEMV_PANEL;
+    const int before = (n_before < GEMV_PANELS) ? n_before : (GEMV_PANELS - 1);
+    const int left = end - panel - (before * GEMV_PANEL);
+    const int width = (left < GEMV_PANEL) ? left : GEMV_PANEL;
+    const float *last = &panels[((panel + (before * GEMV_PANEL)) * len) + (first % GEMV_PANEL)];
 
-    w += panel * len + first % GEMV_PANEL;
+    const float *w = &panels[(panel * len) + (first % GEMV_PANEL)];
+
 #define BEGIN(v) vector_f32 s##v = *(const vector_f32 *)&SUM(v);
 #define ADD(v) s##v += xk * *(const vector_f32 *)&WEIGHT(v);
 #define END(v) *(vector_f32 *)&SUM(v) = s##v;
@@ -100,16 +107,17 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 #define SUM(v) GEMV_SUM(v)
 #define NEXT w += GEMV_PANEL, last += width
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-    if (end - first > GEMV_FEW) {
+    if ((end - first) > GEMV_FEW) {
         EACH(BEGIN)
-        for (int k = 0; k < len; k++, NEXT) {
+        for (int k = 0; k < len; k++) {
             const float xk = x[k];
 
             EACH(ADD)
+            NEXT;
         }
         EACH(END)
 #undef EACH
-        return first + GEMV < out_c ? GEMV : out_c - first;
+        return ((first + GEMV) < out_c) ? GEMV : (out_c - first);
     }
 #undef WEIGHT
 #undef SUM
@@ -124,10 +132,11 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 #endif
     {
         EACH(BEGIN)
-        for (int k = 0; k < len; k++, NEXT) {
+        for (int k = 0; k < len; k++) {
             const float xk = x[k];
 
             EACH(ADD)
+            NEXT;
         }
         EACH(END)
 #undef EACH
@@ -146,13 +155,10 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
-    union {
-        float number;
-        uint32_t bits;
-    } both;
+    uint32_t bits;
 
-    both.number = v;
-    return both.bits;
+    (void)memcpy((void *)&bits, (const void *)&v, 4);
+    return bits;
 }
 
 /* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
@@ -160,13 +166,10 @@ static inline uint32_t f32_bits(float v)
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
-    union {
-        uint32_t bits;
-        float number;
-    } both;
+    float v;
 
-    both.bits = bits;
-    return both.number;
+    (void)memcpy((void *)&v, (const void *)&bits, 4);
+    return v;
 }
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
@@ -191,7 +194,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
@@ -203,10 +205,10 @@ INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v);
     const uint32_t sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
-    const int32_t limit = (int32_t)f32_bits(most);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t limit = f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
+    return f32_of_bits((((int32_t)magnitude < (int32_t)limit) ? magnitude : limit) | sign);
 }
 
 /* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
@@ -218,20 +220,21 @@ INLINE_F32 float exp_f32(float v)
     const float x = limited_f32(v, 176.0f);
     /* x = n * log(2) + r, n an integer. The sum's last bit is worth 1, so its low bits hold n +
      * 254. */
-    const float sum = x * 0x1.715476p+0f + 0x1.8001fcp+23f;
+    const float sum = (x * 0x1.715476p+0f) + 0x1.8001fcp+23f;
     const float n = sum - 0x1.8001fcp+23f;
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float r = x - (n * 0x1.62e4p-1f) - (n * 0x1.7f7d1cp-20f);
     const float square = r * r;
     /* e^r = 1 + r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
-    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
-                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
-    const float less = r + square * p;
+    const float p =
+        (((0x1.6a3fb4p-10f * square) + ((0x1.1239e0p-7f * r) + 0x1.5558bep-5f)) * square)
+        + ((0x1.555492p-3f * r) + 0x1.fffffcp-2f);
+    const float less = r + (square * p);
     /* 2^n in two factors: a float holds 2^127 at most, and subnormal results are rounded once. */
     const uint32_t half = f32_bits(sum) >> 1 << 23;
     const float factor = f32_of_bits(half);
     const float rest = f32_of_bits((f32_bits(sum) << 23) - half);
 
-    return (factor + factor * less) * choose_f32(v == v, rest, v);
+    return (factor + (factor * less)) * choose_f32(v <= v, rest, v);
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -271,7 +274,9 @@ static NOINLINE void region_fc(const float *restrict x, float *restrict y)
     const float *const weight = dense_softmax_fc_weight;
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -294,12 +299,12 @@ static NOINLINE void region_softmax(const float *restrict x, float *restrict y)
         const float *const in = &x[outer * LEN];
         float *const out = &y[outer * LEN];
         float highest = in[0];
-        float sum = 0;
+        float sum = 0.0f;
 
         for (int i = 1; i < LEN; i++) {
             const float v = in[i];
 
-            highest = v > highest ? v : highest;
+            highest = (v > highest) ? v : highest;
         }
         for (int i = 0; i < LEN; i++) {
             const float power = exp_f32(in[i] - highest);
@@ -320,15 +325,15 @@ int dense_softmax_run(const float x[6], float y[4], void *arena)
     if (!x || !y || !arena) {
         return DENSE_SOFTMAX_NULL_POINTER;
     }
-    if ((uintptr_t)arena % DENSE_SOFTMAX_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)DENSE_SOFTMAX_ARENA_ALIGN) != 0u) {
         return DENSE_SOFTMAX_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return DENSE_SOFTMAX_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    float *const logits = (void *)(base + 0); /* f32 [1,4] */
+    unsigned char *const base = (unsigned char *)arena;
+    float *const logits = (float *)(void *)base; /* f32 [1,4] */
 
     region_fc(x, logits);
     region_softmax(logits, y);

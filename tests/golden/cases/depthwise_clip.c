@@ -19,7 +19,7 @@
  */
 #include "depthwise_clip.h"
 
-#if DEPTHWISE_CLIP_CODE_ID != 0xb66f4c19u
+#if DEPTHWISE_CLIP_CODE_ID != 0x8d9c8a13u
 #error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
 #endif
 
@@ -29,6 +29,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
+
 /* --- from runtime/embed/transpose_4x4_f32.h --------------------------------------------------- */
 
 /* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Unrolled, four rows become four vectors. */
@@ -36,9 +40,9 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
                                      int y_step)
 {
     const float *const a = x;
-    const float *const b = x + x_step;
-    const float *const c = x + 2 * x_step;
-    const float *const d = x + 3 * x_step;
+    const float *const b = &x[x_step];
+    const float *const c = &x[2 * x_step];
+    const float *const d = &x[3 * x_step];
     const float a0 = a[0];
     const float a1 = a[1];
     const float a2 = a[2];
@@ -55,26 +59,26 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
     const float d1 = d[1];
     const float d2 = d[2];
     const float d3 = d[3];
+    float *const row1 = &y[y_step];
+    float *const row2 = &row1[y_step];
+    float *const row3 = &row2[y_step];
 
     y[0] = a0;
     y[1] = b0;
     y[2] = c0;
     y[3] = d0;
-    y += y_step;
-    y[0] = a1;
-    y[1] = b1;
-    y[2] = c1;
-    y[3] = d1;
-    y += y_step;
-    y[0] = a2;
-    y[1] = b2;
-    y[2] = c2;
-    y[3] = d2;
-    y += y_step;
-    y[0] = a3;
-    y[1] = b3;
-    y[2] = c3;
-    y[3] = d3;
+    row1[0] = a1;
+    row1[1] = b1;
+    row1[2] = c1;
+    row1[3] = d1;
+    row2[0] = a2;
+    row2[1] = b2;
+    row2[2] = c2;
+    row2[3] = d2;
+    row3[0] = a3;
+    row3[1] = b3;
+    row3[2] = c3;
+    row3[3] = d3;
 }
 
 /* --- from runtime/embed/transpose_8x8_f32.h --------------------------------------------------- */
@@ -125,18 +129,18 @@ static inline void transpose_8x8_f32(const float *restrict x, int x_step, float 
 static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step,
                           int rows, int columns)
 {
-    const int whole_rows = rows - rows % 4;
-    const int whole_columns = columns - columns % 4;
+    const int whole_rows = rows - (rows % 4);
+    const int whole_columns = columns - (columns % 4);
 #ifdef TRANSPOSES_EIGHTS
-    const int eight_rows = rows - rows % 8;
-    const int eight_columns = columns - columns % 8;
+    const int eight_rows = rows - (rows % 8);
+    const int eight_columns = columns - (columns % 8);
     /* the L1 cannot keep a cache line for each of more rows */
-    const int strip = rows > 256 ? 16 : 8;
+    const int strip = (rows > 256) ? 16 : 8;
 
     for (int left = 0; left < eight_columns; left += strip) {
         for (int i = 0; i < eight_rows; i += 8) {
-            for (int j = left; j < left + strip && j < eight_columns; j += 8) {
-                transpose_8x8_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
+            for (int j = left; (j < (left + strip)) && (j < eight_columns); j += 8) {
+                transpose_8x8_f32(&x[(i * x_step) + j], x_step, &y[(j * y_step) + i], y_step);
             }
         }
     }
@@ -146,13 +150,13 @@ static void transpose_f32(const float *restrict x, int x_step, float *restrict y
 #endif
 
     for (int j = 0; j < whole_columns; j += 4) {
-        for (int i = j < eight_columns ? eight_rows : 0; i < whole_rows; i += 4) {
-            transpose_4x4_f32(&x[i * x_step + j], x_step, &y[j * y_step + i], y_step);
+        for (int i = (j < eight_columns) ? eight_rows : 0; i < whole_rows; i += 4) {
+            transpose_4x4_f32(&x[(i * x_step) + j], x_step, &y[(j * y_step) + i], y_step);
         }
     }
     for (int j = 0; j < columns; j++) {
-        for (int i = j < whole_columns ? whole_rows : 0; i < rows; i++) {
-            y[j * y_step + i] = x[i * x_step + j];
+        for (int i = (j < whole_columns) ? whole_rows : 0; i < rows; i++) {
+            y[(j * y_step) + i] = x[(i * x_step) + j];
         }
     }
 }
@@ -207,14 +211,14 @@ typedef vector_f32 vector4_f32;
  * first + t * step. Empty if there is none. */
 static int window_begin(int first, int step)
 {
-    return first < 0 ? (step - 1 - first) / step : 0;
+    return (first < 0) ? ((step - 1 - first) / step) : 0;
 }
 
 static int window_end(int first, int step, int n_taps, int len)
 {
-    const int n = first < len ? (len - first + step - 1) / step : 0;
+    const int n = (first < len) ? ((len - first + step - 1) / step) : 0;
 
-    return n < n_taps ? n : n_taps;
+    return (n < n_taps) ? n : n_taps;
 }
 
 /* --- from runtime/embed/once.h ---------------------------------------------------------------- */
@@ -308,7 +312,7 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
 
 #define STORE(s, j) s += bias; WITHIN(s, low, high) *(vector4_f32 *)&to[j * CHANNELS] = s;
     for (int oh = 0; oh < OUT_H; oh++) {
-        const int top = oh * STRIDE_H - PAD_TOP;
+        const int top = (oh * STRIDE_H) - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
         const int kh_end = window_end(top, DIL_H, K_H, IN_H);
 
@@ -316,7 +320,7 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
             for (int ow = 0; ow < OUT_W; ow += 4) {
                 for (int block = 0; block < CHUNK; block += LANES4) {
                     const int c = block;
-                    float *const to = &y[(oh * OUT_W + ow) * CHANNELS + first + c];
+                    float *const to = &y[(((oh * OUT_W) + ow) * CHANNELS) + first + c];
                     const vector4_f32 bias =
                         *(const vector4_f32 *)&depthwise_clip_dw_bias[first + c];
 
@@ -328,17 +332,17 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
 
                         for (int kh = kh_begin; kh < kh_end; kh++) {
                             const float *const in =
-                                &x[((top + kh) * IN_W + 0) * CHANNELS + first + c];
-                            const float *const w = &weight[kh * K_W * CHANNELS + first + c];
-                            const vector4_f32 w0 = *(const vector4_f32 *)&w[0 * CHANNELS];
-                            const vector4_f32 w1 = *(const vector4_f32 *)&w[1 * CHANNELS];
+                                &x[(((top + kh) * IN_W) * CHANNELS) + first + c];
+                            const float *const w = &weight[(kh * K_W * CHANNELS) + first + c];
+                            const vector4_f32 w0 = *(const vector4_f32 *)&w[0];
+                            const vector4_f32 w1 = *(const vector4_f32 *)&w[CHANNELS];
                             const vector4_f32 w2 = *(const vector4_f32 *)&w[2 * CHANNELS];
                             vector4_f32 v;
 
-                            v = *(const vector4_f32 *)&in[0 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[0];
                             ONCE(v)
                             s0 += w1 * v;
-                            v = *(const vector4_f32 *)&in[1 * CHANNELS];
+                            v = *(const vector4_f32 *)&in[CHANNELS];
                             ONCE(v)
                             s0 += w2 * v;
                             s1 += w0 * v;
@@ -386,16 +390,16 @@ int depthwise_clip_run(const float x[4 * 7 * 7], float y[4 * 4 * 4], void *arena
     if (!x || !y || !arena) {
         return DEPTHWISE_CLIP_NULL_POINTER;
     }
-    if ((uintptr_t)arena % DEPTHWISE_CLIP_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)DEPTHWISE_CLIP_ARENA_ALIGN) != 0u) {
         return DEPTHWISE_CLIP_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return DEPTHWISE_CLIP_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    float *const x_nhwc = (void *)(base + 64); /* f32 [1,7,7,4] */
-    float *const y_nhwc = (void *)(base + 0); /* f32 [1,4,4,4] */
+    unsigned char *const base = (unsigned char *)arena;
+    float *const x_nhwc = (float *)(void *)&base[64]; /* f32 [1,7,7,4] */
+    float *const y_nhwc = (float *)(void *)base; /* f32 [1,4,4,4] */
 
     region_x_nhwc(x, x_nhwc);
     region_dw(x_nhwc, y_nhwc);

@@ -12,7 +12,7 @@
  */
 #include "element_wise.h"
 
-#if ELEMENT_WISE_CODE_ID != 0x855cb03du
+#if ELEMENT_WISE_CODE_ID != 0x2f91a2d5u
 #error "element_wise.h and element_wise.c are of two compilations: take all files of one"
 #endif
 
@@ -21,6 +21,11 @@
 #endif
 
 #include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
@@ -36,13 +41,10 @@
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
-    union {
-        float number;
-        uint32_t bits;
-    } both;
+    uint32_t bits;
 
-    both.number = v;
-    return both.bits;
+    (void)memcpy((void *)&bits, (const void *)&v, 4);
+    return bits;
 }
 
 /* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
@@ -50,13 +52,10 @@ static inline uint32_t f32_bits(float v)
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
-    union {
-        uint32_t bits;
-        float number;
-    } both;
+    float v;
 
-    both.bits = bits;
-    return both.number;
+    (void)memcpy((void *)&v, (const void *)&bits, 4);
+    return v;
 }
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
@@ -81,7 +80,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
@@ -91,10 +89,10 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 /* min(|v|, most); NaN becomes most. */
 INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
-    const int32_t magnitude = (int32_t)(f32_bits(v) & 0x7fffffffu);
-    const int32_t limit = (int32_t)f32_bits(most);
+    const uint32_t magnitude = f32_bits(v) & 0x7fffffffu;
+    const uint32_t limit = f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit));
+    return f32_of_bits(((int32_t)magnitude < (int32_t)limit) ? magnitude : limit);
 }
 
 /* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
@@ -106,20 +104,21 @@ INLINE_F32 float silu_f32(float v)
     const float x = f32_of_bits(f32_bits(limited_magnitude_f32(v, 88.0f)) | is_positive); /* -v */
     /* x = n * log(2) + r, n an integer. The last bit of `shifted` is worth 1, so its low bits hold
      * n + 127. */
-    const float shifted = x * 0x1.715476p+0f + 0x1.8000fep+23f;
+    const float shifted = (x * 0x1.715476p+0f) + 0x1.8000fep+23f;
     const float n = shifted - 0x1.8000fep+23f;
     const float factor = f32_of_bits(f32_bits(shifted) << 23);
-    const float r = x - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float r = x - (n * 0x1.62e4p-1f) - (n * 0x1.7f7d1cp-20f);
     const float square = r * r;
     /* e^r - 1 = r + r^2 * (1/2 + ...), in pairs of terms, for parallelism */
-    const float p = (0x1.6a3fb4p-10f * square + (0x1.1239e0p-7f * r + 0x1.5558bep-5f)) * square
-                    + (0x1.555492p-3f * r + 0x1.fffffcp-2f);
-    const float less = r + square * p;
+    const float p =
+        (((0x1.6a3fb4p-10f * square) + ((0x1.1239e0p-7f * r) + 0x1.5558bep-5f)) * square)
+        + ((0x1.555492p-3f * r) + 0x1.fffffcp-2f);
+    const float less = r + (square * p);
     /* 1 + factor, and what rounding it lost: exact from 2^-23 to 2^24 */
     const float whole = 1.0f + factor;
     const float lost = 1.0f - (whole - factor);
 
-    return choose_f32(v < -88.0f, 0.0f, v / (whole + (less * factor + lost)));
+    return choose_f32(v < -88.0f, 0.0f, v / (whole + ((less * factor) + lost)));
 }
 
 /* --- constants -------------------------------------------------------------------------------- */
@@ -145,7 +144,7 @@ static NOINLINE WIDE_LOOPS void region_scale(const float *restrict x, float *res
 
     for (int i0 = 0; i0 < N0; i0++) {
         for (int i1 = 0; i1 < N1; i1++) {
-            const int at = i0 * N1 + i1;
+            const int at = (i0 * N1) + i1;
             const float multiply_1 = x[at] * element_wise_scale[i0];
             const float silu_2 = silu_f32(multiply_1);
             const float add_3 = silu_2 + -0.5f;
@@ -163,7 +162,7 @@ int element_wise_run(const float x[3 * 4 * 4], float y[3 * 4 * 4], void *arena)
         return ELEMENT_WISE_NULL_POINTER;
     }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return ELEMENT_WISE_MISALIGNED_ARRAY;
     }
 

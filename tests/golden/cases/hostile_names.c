@@ -14,12 +14,16 @@
  */
 #include "hostile_names.h"
 
-#if HOSTILE_NAMES_CODE_ID != 0x58745d60u
+#if HOSTILE_NAMES_CODE_ID != 0x2ddcc719u
 #error "hostile_names.h and hostile_names.c are of two compilations: take all files of one"
 #endif
 
 #include <math.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
@@ -37,7 +41,7 @@ static NOINLINE void region_int_evil_void(const float *restrict x, float *restri
 
     for (int i = 0; i < LEN; i++) {
         const float x_1 = x[i];
-        const float relu_2 = x_1 < 0.0f ? 0.0f : x_1;
+        const float relu_2 = (x_1 < 0.0f) ? 0.0f : x_1;
 
         y[i] = relu_2;
     }
@@ -78,8 +82,8 @@ int hostile_names_run(const float int_[2], float include_etc_passwd[2], float a_
         return HOSTILE_NAMES_NULL_POINTER;
     }
     (void)arena;
-    if (((uintptr_t)int_ | (uintptr_t)include_etc_passwd | (uintptr_t)a_b | (uintptr_t)a_b_2) % 4
-        != 0) {
+    if ((((uintptr_t)(const void *)int_ | (uintptr_t)(const void *)include_etc_passwd |
+          (uintptr_t)(const void *)a_b | (uintptr_t)(const void *)a_b_2) % 4u) != 0u) {
         return HOSTILE_NAMES_MISALIGNED_ARRAY;
     }
 

@@ -18,12 +18,16 @@
  */
 #include "move_data.h"
 
-#if MOVE_DATA_CODE_ID != 0x62948d89u
+#if MOVE_DATA_CODE_ID != 0x0e783f70u
 #error "move_data.h and move_data.c are of two compilations: take all files of one"
 #endif
 
 #include <stdint.h>
 #include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
@@ -38,7 +42,7 @@
 static NOINLINE void region_slice(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 2; i0++) {
-        memcpy(&y[i0 * 8], &x[i0 * 16 + 4], 8 * sizeof *y);
+        (void)memcpy(&y[i0 * 8], &x[(i0 * 16) + 4], 8u * sizeof *y);
     }
 }
 
@@ -47,10 +51,10 @@ static NOINLINE void region_slice(const float *restrict x, float *restrict y)
 static NOINLINE void region_concat(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 2; i0++) {
-        memcpy(&y[i0 * 16], &x[i0 * 8], 8 * sizeof *y);
+        (void)memcpy(&y[i0 * 16], &x[i0 * 8], 8u * sizeof *y);
     }
     for (int i0 = 0; i0 < 2; i0++) {
-        memcpy(&y[i0 * 16 + 8], &x[i0 * 8], 8 * sizeof *y);
+        (void)memcpy(&y[(i0 * 16) + 8], &x[i0 * 8], 8u * sizeof *y);
     }
 }
 
@@ -60,7 +64,7 @@ static NOINLINE void region_nhwc(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 16; i0++) {
         for (int i1 = 0; i1 < 2; i1++) {
-            y[i0 * 2 + i1] = x[i0 + i1 * 16];
+            y[(i0 * 2) + i1] = x[i0 + (i1 * 16)];
         }
     }
 }
@@ -72,16 +76,16 @@ int move_data_run(const float x[2 * 4 * 4], float y[4 * 4 * 2], void *arena)
     if (!x || !y || !arena) {
         return MOVE_DATA_NULL_POINTER;
     }
-    if ((uintptr_t)arena % MOVE_DATA_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)MOVE_DATA_ARENA_ALIGN) != 0u) {
         return MOVE_DATA_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return MOVE_DATA_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    float *const middle = (void *)(base + 128); /* f32 [1,2,2,4] */
-    float *const doubled = (void *)(base + 0); /* f32 [1,2,4,4] */
+    unsigned char *const base = (unsigned char *)arena;
+    float *const middle = (float *)(void *)&base[128]; /* f32 [1,2,2,4] */
+    float *const doubled = (float *)(void *)base; /* f32 [1,2,4,4] */
 
     region_slice(x, middle);
     region_concat(middle, doubled);

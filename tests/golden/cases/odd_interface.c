@@ -15,7 +15,7 @@
  */
 #include "odd_interface.h"
 
-#if ODD_INTERFACE_CODE_ID != 0xcc07f373u
+#if ODD_INTERFACE_CODE_ID != 0x02b592d9u
 #error "odd_interface.h and odd_interface.c are of two compilations: take all files of one"
 #endif
 
@@ -24,6 +24,10 @@
 #endif
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- constants -------------------------------------------------------------------------------- */
 
@@ -48,7 +52,7 @@ static NOINLINE void region_sum(const float *restrict x, float *restrict y)
 
     for (int i0 = 0; i0 < N0; i0++) {
         for (int i1 = 0; i1 < N1; i1++) {
-            const int at = i0 * N1 + i1;
+            const int at = (i0 * N1) + i1;
             const float add_1 = x[at] + odd_interface_table[i1];
 
             y[at] = add_1;
@@ -98,8 +102,10 @@ int odd_interface_run(const float a[2 * 3], const int64_t unused[1], float sum[2
         return ODD_INTERFACE_NULL_POINTER;
     }
     (void)arena;
-    if (((uintptr_t)a | (uintptr_t)unused | (uintptr_t)sum | (uintptr_t)flat |
-         (uintptr_t)same | (uintptr_t)copy) % 4 != 0) {
+    if (
+        (((uintptr_t)(const void *)a | (uintptr_t)(const void *)unused
+          | (uintptr_t)(const void *)sum | (uintptr_t)(const void *)flat
+          | (uintptr_t)(const void *)same | (uintptr_t)(const void *)copy) % 4u) != 0u) {
         return ODD_INTERFACE_MISALIGNED_ARRAY;
     }
 

@@ -12,7 +12,7 @@
  */
 #include "pointwise_residual.h"
 
-#if POINTWISE_RESIDUAL_CODE_ID != 0x064aeac1u
+#if POINTWISE_RESIDUAL_CODE_ID != 0x796a6bc9u
 #error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
 #endif
 
@@ -21,6 +21,10 @@
 #endif
 
 #include <stdint.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
@@ -94,11 +98,13 @@ enum { PIXELS_4_by9 = 4, TILE_4_by9 = 4 };
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[j * TILE_4_by9 + i] = the sum of x[j][offset[k]] * w[k * width + i] over k < len, in this
- * order. Vectors may read up to TILE_4_by9 - 1 weights beyond the last. */
+/* sum[j * TILE_4_by9 + i] = the sum of x[j][offset[k]] * weights[k * width + i] over k < len, in
+ * this order. Vectors may read up to TILE_4_by9 - 1 weights beyond the last. */
 static inline WIDE void tile_4_by9_offsets(const float *const *x, const int *offset, int len,
-                                           const float *w, int width, float *sum)
+                                           const float *weights, int width, float *sum)
 {
+    const float *w = weights;
+
 #define BEGIN(j, v) vector4_f32 sum##j##v = { 0 };
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by9(BEGIN, j)
     EACH_PIXEL_4_by9(BEGIN_PIXEL)
@@ -108,11 +114,12 @@ static inline WIDE void tile_4_by9_offsets(const float *const *x, const int *off
 #define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4_by9(ADD, j) }
     EACH_PIXEL_4_by9(POINT)
-    for (int k = 0; k < len; k++, w += width) {
+    for (int k = 0; k < len; k++) {
         const int at = offset[k];
 
         EACH_VECTOR_4_by9(WEIGHT, 0)
         EACH_PIXEL_4_by9(ADD_PIXEL)
+        w = &w[width];
     }
 #define END(j, v) *(vector4_f32 *)&sum[j * TILE_4_by9 + v * LANES4] = sum##j##v;
 #define END_PIXEL(j) EACH_VECTOR_4_by9(END, j)
@@ -174,22 +181,23 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
     for (int kh = 0; kh < K_H; kh++) {
         for (int kw = 0; kw < K_W; kw++) {
             for (int ic = 0; ic < IN_C; ic++) {
-                offset[(kh * K_W + kw) * IN_C + ic] = (ic * IN_H + kh) * IN_W + kw;
+                offset[(((kh * K_W) + kw) * IN_C) + ic] = (((ic * IN_H) + kh) * IN_W) + kw;
             }
         }
     }
 
     for (int first = 0; first < OUT_LEN; first += PIXELS_4_by9) {
-        const int n_pixels = OUT_LEN - first < PIXELS_4_by9 ? OUT_LEN - first : PIXELS_4_by9;
+        const int n_pixels = ((OUT_LEN - first) > PIXELS_4_by9) ? (int)PIXELS_4_by9
+            : (OUT_LEN - first);
         const float *tap[PIXELS_4_by9];
 
         for (int j = 0; j < PIXELS_4_by9; j++) {
             /* surplus pixels: their sums are not stored */
-            const int p = j < n_pixels ? first + j : first;
+            const int p = first + ((j < n_pixels) ? j : 0);
             const int top = p / OUT_W;
             const int left = p % OUT_W;
 
-            tap[j] = &in[top * IN_W + left];
+            tap[j] = &in[(top * IN_W) + left];
         }
         for (int block = 0; block < OUT_C; block += TILE_4_by9) {
             float sum[PIXELS_4_by9 * TILE_4_by9];
@@ -198,11 +206,11 @@ static NOINLINE WIDE_LOOPS void region_conv1(const float *restrict x, float *res
             for (int i = 0; i < TILE_4_by9; i++) {
                 for (int j = 0; j < n_pixels; j++) {
                     const int oc = block + i;
-                    const int at = oc * OUT_LEN + first + j;
+                    const int at = (oc * OUT_LEN) + first + j;
                     const float bias_add_1 =
-                        sum[j * TILE_4_by9 + i] + pointwise_residual_conv1_bias[oc];
+                        sum[(j * TILE_4_by9) + i] + pointwise_residual_conv1_bias[oc];
                     const float add_2 = bias_add_1 + x[at];
-                    const float relu_3 = add_2 < 0.0f ? 0.0f : add_2;
+                    const float relu_3 = (add_2 < 0.0f) ? 0.0f : add_2;
 
                     y[at] = relu_3;
                 }
@@ -219,7 +227,7 @@ int pointwise_residual_run(const float x[4 * 3 * 3], float y[4 * 3 * 3], void *a
         return POINTWISE_RESIDUAL_NULL_POINTER;
     }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return POINTWISE_RESIDUAL_MISALIGNED_ARRAY;
     }
 

@@ -21,12 +21,16 @@
  */
 #include "pool_flatten.h"
 
-#if POOL_FLATTEN_CODE_ID != 0xfc2f30f4u
+#if POOL_FLATTEN_CODE_ID != 0x8af6dd6cu
 #error "pool_flatten.h and pool_flatten.c are of two compilations: take all files of one"
 #endif
 
 #include <math.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
@@ -66,7 +70,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 /* Lane-wise maximum; a NaN in a stays, one in b is taken. */
 static inline WIDE float max_float(float a, float b)
 {
-    return b > a || b != b ? b : a;
+    return ((b > a) || !(b <= b)) ? b : a;
 }
 
 /* --- from runtime/embed/window.h -------------------------------------------------------------- */
@@ -75,14 +79,14 @@ static inline WIDE float max_float(float a, float b)
  * first + t * step. Empty if there is none. */
 static int window_begin(int first, int step)
 {
-    return first < 0 ? (step - 1 - first) / step : 0;
+    return (first < 0) ? ((step - 1 - first) / step) : 0;
 }
 
 static int window_end(int first, int step, int n_taps, int len)
 {
-    const int n = first < len ? (len - first + step - 1) / step : 0;
+    const int n = (first < len) ? ((len - first + step - 1) / step) : 0;
 
-    return n < n_taps ? n : n_taps;
+    return (n < n_taps) ? n : n_taps;
 }
 
 /* --- from templates/helpers/vector_rows_f32.c.tmpl -------------------------------------------- */
@@ -129,7 +133,7 @@ static NOINLINE void region_x_nhwc(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 36; i0++) {
         for (int i1 = 0; i1 < 2; i1++) {
-            y[i0 * 2 + i1] = x[i0 + i1 * 36];
+            y[(i0 * 2) + i1] = x[i0 + (i1 * 36)];
         }
     }
 }
@@ -148,35 +152,35 @@ static NOINLINE WIDE void region_pool1(const float *x, float *y)
         IN_H = 6, IN_W = 6, CHANNELS = 2, CHUNK = 2, OUT_H = 3, OUT_W = 3,
         K_H = 3, K_W = 3, STRIDE_H = 2, STRIDE_W = 2,
         DIL_H = 1, DIL_W = 1, ROW = DIL_H * IN_W * CHANNELS, PAD_TOP = 0, PAD_LEFT = 0,
-        COLUMNS = 8, WIDTH = (COLUMNS - 1) * STRIDE_W + (K_W - 1) * DIL_W + 1
+        COLUMNS = 8, WIDTH = ((COLUMNS - 1) * STRIDE_W) + ((K_W - 1) * DIL_W) + 1
     };
     const float lowest = -INFINITY - (float){ 0 };
 
     for (int oh = 0; oh < OUT_H; oh++) {
-        const int top = oh * STRIDE_H - PAD_TOP;
+        const int top = (oh * STRIDE_H) - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
         const int kh_end = window_end(top, DIL_H, K_H, IN_H);
         const int n_rows = kh_end - kh_begin;
 
         for (int first = 0; first < CHANNELS; first += CHUNK) {
             for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
-                const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
-                const int from = begin * STRIDE_W - PAD_LEFT;
-                const int to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
+                const int end = ((OUT_W - begin) < COLUMNS) ? OUT_W : (begin + COLUMNS);
+                const int from = (begin * STRIDE_W) - PAD_LEFT;
+                const int to = ((end - 1) * STRIDE_W) - PAD_LEFT + ((K_W - 1) * DIL_W);
                 float column[WIDTH * CHUNK];
 
-                for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++) {
+                for (int iw = (from < 0) ? 0 : from; (iw <= to) && (iw < IN_W); iw++) {
                     for (int block = 0; block < CHUNK; block += 1) {
                         const int c = block;
 
-                        *(float *)&column[(iw - from) * CHUNK + c] =
+                        *(float *)&column[((iw - from) * CHUNK) + c] =
                             max_rows_float(
-                                           &x[((top + kh_begin) * IN_W + iw) * CHANNELS + first
+                                           &x[((((top + kh_begin) * IN_W) + iw) * CHANNELS) + first
                                               + c], n_rows, ROW);
                     }
                 }
                 for (int ow = begin; ow < end; ow++) {
-                    const int left = ow * STRIDE_W - PAD_LEFT;
+                    const int left = (ow * STRIDE_W) - PAD_LEFT;
                     const int kw_begin = window_begin(left, DIL_W);
                     const int kw_end = window_end(left, DIL_W, K_W, IN_W);
                     float best[CHUNK];
@@ -188,14 +192,15 @@ static NOINLINE WIDE void region_pool1(const float *x, float *y)
                         for (int kw = kw_begin; kw < kw_end; kw++) {
                             v =
                                 max_float(v,
-                                          *(const float *)&column[(left - from + kw * DIL_W) * CHUNK
-                                    + c]);
+                                          *(
+                                            const float *)&column[((left - from + (kw * DIL_W))
+                                    * CHUNK) + c]);
                         }
                         *(float *)&best[c] = v;
                     }
                     for (int i = 0; i < CHUNK; i++) {
                         const int c = first + i;
-                        const int at = (oh * OUT_W + ow) * CHANNELS + c;
+                        const int at = (((oh * OUT_W) + ow) * CHANNELS) + c;
                         const float v = best[i];
 
                         y[at] = v;
@@ -219,51 +224,53 @@ static NOINLINE WIDE void region_pool2(const float *restrict x, float *restrict 
         IN_H = 3, IN_W = 3, CHANNELS = 2, CHUNK = 2, OUT_H = 2, OUT_W = 2,
         K_H = 2, K_W = 2, STRIDE_H = 1, STRIDE_W = 1,
         DIL_H = 1, DIL_W = 1, ROW = DIL_H * IN_W * CHANNELS, PAD_TOP = 0, PAD_LEFT = 0,
-        COLUMNS = 8, WIDTH = (COLUMNS - 1) * STRIDE_W + (K_W - 1) * DIL_W + 1
+        COLUMNS = 8, WIDTH = ((COLUMNS - 1) * STRIDE_W) + ((K_W - 1) * DIL_W) + 1
     };
 
     for (int oh = 0; oh < OUT_H; oh++) {
-        const int top = oh * STRIDE_H - PAD_TOP;
+        const int top = (oh * STRIDE_H) - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
         const int kh_end = window_end(top, DIL_H, K_H, IN_H);
         const int n_rows = kh_end - kh_begin;
 
         for (int first = 0; first < CHANNELS; first += CHUNK) {
             for (int begin = 0; begin < OUT_W; begin += COLUMNS) {
-                const int end = OUT_W - begin < COLUMNS ? OUT_W : begin + COLUMNS;
-                const int from = begin * STRIDE_W - PAD_LEFT;
-                const int to = (end - 1) * STRIDE_W - PAD_LEFT + (K_W - 1) * DIL_W;
+                const int end = ((OUT_W - begin) < COLUMNS) ? OUT_W : (begin + COLUMNS);
+                const int from = (begin * STRIDE_W) - PAD_LEFT;
+                const int to = ((end - 1) * STRIDE_W) - PAD_LEFT + ((K_W - 1) * DIL_W);
                 float column[WIDTH * CHUNK];
 
-                for (int iw = from < 0 ? 0 : from; iw <= to && iw < IN_W; iw++) {
+                for (int iw = (from < 0) ? 0 : from; (iw <= to) && (iw < IN_W); iw++) {
                     for (int block = 0; block < CHUNK; block += 1) {
                         const int c = block;
 
-                        *(float *)&column[(iw - from) * CHUNK + c] =
+                        *(float *)&column[((iw - from) * CHUNK) + c] =
                             sum_rows_float(
-                                           &x[((top + kh_begin) * IN_W + iw) * CHANNELS + first
+                                           &x[((((top + kh_begin) * IN_W) + iw) * CHANNELS) + first
                                               + c], n_rows, ROW);
                     }
                 }
                 for (int ow = begin; ow < end; ow++) {
-                    const int left = ow * STRIDE_W - PAD_LEFT;
+                    const int left = (ow * STRIDE_W) - PAD_LEFT;
                     const int kw_begin = window_begin(left, DIL_W);
                     const int kw_end = window_end(left, DIL_W, K_W, IN_W);
                     float sum[CHUNK];
+                    const int n_counted = K_H * K_W;
 
                     for (int block = 0; block < CHUNK; block += 1) {
                         const int c = block;
                         float v = { 0 };
 
                         for (int kw = kw_begin; kw < kw_end; kw++) {
-                            v += *(const float *)&column[(left - from + kw * DIL_W) * CHUNK + c];
+                            v +=
+                                *(const float *)&column[((left - from + (kw * DIL_W)) * CHUNK) + c];
                         }
                         *(float *)&sum[c] = v;
                     }
                     for (int i = 0; i < CHUNK; i++) {
                         const int c = first + i;
-                        const int at = (oh * OUT_W + ow) * CHANNELS + c;
-                        const float v = sum[i] / (float)(K_H * K_W);
+                        const int at = (((oh * OUT_W) + ow) * CHANNELS) + c;
+                        const float v = sum[i] / (float)n_counted;
 
                         y[at] = v;
                     }
@@ -279,7 +286,7 @@ static NOINLINE void region_pool2_2(const float *restrict x, float *restrict y)
 {
     for (int i0 = 0; i0 < 2; i0++) {
         for (int i1 = 0; i1 < 4; i1++) {
-            y[i0 * 4 + i1] = x[i0 + i1 * 2];
+            y[(i0 * 4) + i1] = x[i0 + (i1 * 2)];
         }
     }
 }
@@ -291,17 +298,17 @@ int pool_flatten_run(const float x[2 * 6 * 6], float y[8], void *arena)
     if (!x || !y || !arena) {
         return POOL_FLATTEN_NULL_POINTER;
     }
-    if ((uintptr_t)arena % POOL_FLATTEN_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)POOL_FLATTEN_ARENA_ALIGN) != 0u) {
         return POOL_FLATTEN_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return POOL_FLATTEN_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    float *const x_nhwc = (void *)(base + 32); /* f32 [1,6,6,2] */
-    float *const pool1_y = (void *)(base + 0); /* f32 [1,3,3,2] */
-    float *const pool2_y_nhwc = (void *)(base + 80); /* f32 [1,2,2,2] */
+    unsigned char *const base = (unsigned char *)arena;
+    float *const x_nhwc = (float *)(void *)&base[32]; /* f32 [1,6,6,2] */
+    float *const pool1_y = (float *)(void *)base; /* f32 [1,3,3,2] */
+    float *const pool2_y_nhwc = (float *)(void *)&base[80]; /* f32 [1,2,2,2] */
 
     region_x_nhwc(x, x_nhwc);
     region_pool1(x_nhwc, pool1_y);

@@ -23,7 +23,7 @@
  */
 #include "rounds.h"
 
-#if ROUNDS_CODE_ID != 0xf11210f9u
+#if ROUNDS_CODE_ID != 0x4926f1e9u
 #error "rounds.h and rounds.c are of two compilations: take all files of one"
 #endif
 
@@ -32,6 +32,11 @@
 #endif
 
 #include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
 
@@ -72,34 +77,36 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
  * panel is as narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL -
  * 4 weights beyond it. GEMV outputs, eight vectors of sums, are computed together, which hides the
  * latency of an addition; GEMV_FEW or fewer at the end take fewer vectors. */
-enum { GEMV = 8 * LANES, GEMV_FEW = LANES == 16 ? 32 : 4 * LANES, GEMV_PANEL = 32 };
+enum { GEMV = 8 * LANES, GEMV_FEW = (LANES == 16) ? 32 : (4 * LANES), GEMV_PANEL = 32 };
 
 /* GEMV outputs may take several panels: vector v is LANES after vector v - 1, or in the next panel.
  * `before` panels lie before the last one, which may be narrower and always holds the last vectors.
  * If there are fewer than GEMV_PANELS, the vectors without outputs read the first panel, and their
  * sums are overwritten. */
-enum { GEMV_PANELS = GEMV > GEMV_PANEL ? GEMV / GEMV_PANEL : 1 };
+enum { GEMV_PANELS = (GEMV > GEMV_PANEL) ? (GEMV / GEMV_PANEL) : 1 };
 #define GEMV_IS_LAST(v) (v * LANES / GEMV_PANEL == GEMV_PANELS - 1)
-#define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before ? v * LANES / GEMV_PANEL : 0) * GEMV_PANEL)
+#define GEMV_OFFSET(v) ((v * LANES / GEMV_PANEL < before) * (v * LANES / GEMV_PANEL) * GEMV_PANEL)
 #define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % \
     GEMV_PANEL)
 #define GEMV_SUM(v) sum[GEMV_AT(v)]
 
 /* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
-/* sum[i] += x[k] * w[k, first + i] for k = 0 .. len - 1 in order, for the next outputs; returns how
- * many. sum has room for GEMV. */
-static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int out_c, float *sum)
+/* sum[i] += x[k] * panels[k, first + i] for k = 0 .. len - 1 in order, for the next outputs;
+ * returns how many. sum has room for GEMV. */
+static WIDE int gemv_f32(const float *x, int len, const float *panels, int first, int out_c,
+                         float *sum)
 {
     const int end = (out_c + 3) / 4 * 4;
     const int panel = first / GEMV_PANEL * GEMV_PANEL;
     const int n_before = (end - first - 1) / GEMV_PANEL;
-    const int before = n_before < GEMV_PANELS ? n_before : GEMV_PANELS - 1;
-    const int left = end - panel - before * GEMV_PANEL;
-    const int width = left < GEMV_PANEL ? left : GEMV_PANEL;
-    const float *last = w + (panel + before * GEMV_PANEL) * len + first % GEMV_PANEL;
+    const int before = (n_before < GEMV_PANELS) ? n_before : (GEMV_PANELS - 1);
+    const int left = end - panel - (before * GEMV_PANEL);
+    const int width = (left < GEMV_PANEL) ? left : GEMV_PANEL;
+    const float *last = &panels[((panel + (before * GEMV_PANEL)) * len) + (first % GEMV_PANEL)];
 
-    w += panel * len + first % GEMV_PANEL;
+    const float *w = &panels[(panel * len) + (first % GEMV_PANEL)];
+
 #define BEGIN(v) vector_f32 s##v = *(const vector_f32 *)&SUM(v);
 #define ADD(v) s##v += xk * *(const vector_f32 *)&WEIGHT(v);
 #define END(v) *(vector_f32 *)&SUM(v) = s##v;
@@ -107,16 +114,17 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 #define SUM(v) GEMV_SUM(v)
 #define NEXT w += GEMV_PANEL, last += width
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-    if (end - first > GEMV_FEW) {
+    if ((end - first) > GEMV_FEW) {
         EACH(BEGIN)
-        for (int k = 0; k < len; k++, NEXT) {
+        for (int k = 0; k < len; k++) {
             const float xk = x[k];
 
             EACH(ADD)
+            NEXT;
         }
         EACH(END)
 #undef EACH
-        return first + GEMV < out_c ? GEMV : out_c - first;
+        return ((first + GEMV) < out_c) ? GEMV : (out_c - first);
     }
 #undef WEIGHT
 #undef SUM
@@ -131,10 +139,11 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 #endif
     {
         EACH(BEGIN)
-        for (int k = 0; k < len; k++, NEXT) {
+        for (int k = 0; k < len; k++) {
             const float xk = x[k];
 
             EACH(ADD)
+            NEXT;
         }
         EACH(END)
 #undef EACH
@@ -153,13 +162,10 @@ static WIDE int gemv_f32(const float *x, int len, const float *w, int first, int
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
-    union {
-        float number;
-        uint32_t bits;
-    } both;
+    uint32_t bits;
 
-    both.number = v;
-    return both.bits;
+    (void)memcpy((void *)&bits, (const void *)&v, 4);
+    return bits;
 }
 
 /* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
@@ -167,13 +173,10 @@ static inline uint32_t f32_bits(float v)
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
-    union {
-        uint32_t bits;
-        float number;
-    } both;
+    float v;
 
-    both.bits = bits;
-    return both.number;
+    (void)memcpy((void *)&v, (const void *)&bits, 4);
+    return v;
 }
 
 /* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
@@ -198,7 +201,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
-    (void)f32_bits, (void)f32_of_bits; /* for vectors */
     return condition ? a : b;
 #endif
 }
@@ -210,10 +212,10 @@ INLINE_F32 float limited_f32(float v, float most)
 {
     const uint32_t bits = f32_bits(v);
     const uint32_t sign = bits & 0x80000000u;
-    const int32_t magnitude = (int32_t)(bits & 0x7fffffffu);
-    const int32_t limit = (int32_t)f32_bits(most);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    const uint32_t limit = f32_bits(most);
 
-    return f32_of_bits((uint32_t)(magnitude < limit ? magnitude : limit) | sign);
+    return f32_of_bits((((int32_t)magnitude < (int32_t)limit) ? magnitude : limit) | sign);
 }
 
 /* --- from runtime/embed/tanh_f32.h ------------------------------------------------------------ */
@@ -225,19 +227,19 @@ INLINE_F32 float tanh_f32(float v)
     const float x = f32_of_bits(f32_bits(v) ^ sign);
     const float square = x * x;
     const float p =
-        (((-0x1.9921a2p-8f * square + 0x1.58e518p-6f) * square - 0x1.b91e7ep-5f) * square
-         + 0x1.110ceep-3f) * square - 0x1.55554ap-2f;
-    const float near = x + x * square * p;
+        (((((((-0x1.9921a2p-8f * square) + 0x1.58e518p-6f) * square) - 0x1.b91e7ep-5f) * square)
+          + 0x1.110ceep-3f) * square) - 0x1.55554ap-2f;
+    const float near = x + (x * square * p);
     /* e^(2x) as in exp_f32; it does not overflow, nor does 2^n */
     const float twice = 2.0f * limited_f32(x, 9.2f);
-    const float sum = twice * 0x1.715476p+0f + 0x1.8000fep+23f;
+    const float sum = (twice * 0x1.715476p+0f) + 0x1.8000fep+23f;
     const float n = sum - 0x1.8000fep+23f;
-    const float r = twice - n * 0x1.62e4p-1f - n * 0x1.7f7d1cp-20f;
+    const float r = twice - (n * 0x1.62e4p-1f) - (n * 0x1.7f7d1cp-20f);
     const float q =
-        (((0x1.6a3fb4p-10f * r + 0x1.1239e0p-7f) * r + 0x1.5558bep-5f) * r + 0x1.555492p-3f) * r
-        + 0x1.fffffcp-2f;
-    const float power = (1.0f + (r + r * r * q)) * f32_of_bits(f32_bits(sum) << 23);
-    const float far = 1.0f - 2.0f / (1.0f + power);
+        (((((((0x1.6a3fb4p-10f * r) + 0x1.1239e0p-7f) * r) + 0x1.5558bep-5f) * r) + 0x1.555492p-3f)
+         * r) + 0x1.fffffcp-2f;
+    const float power = (1.0f + (r + (r * r * q))) * f32_of_bits(f32_bits(sum) << 23);
+    const float far = 1.0f - (2.0f / (1.0f + power));
 
     return f32_of_bits(f32_bits(choose_f32(x >= 0.55f, far, near)) | sign);
 }
@@ -280,7 +282,9 @@ static NOINLINE void region_MatMul_0(const float *restrict x, float *restrict y)
     const float *const weight = rounds_new_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -303,7 +307,9 @@ static NOINLINE void region_MatMul_1(const float *restrict x, float *restrict y)
     const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -326,7 +332,9 @@ static NOINLINE void region_MatMul_0_2(const float *restrict x, const float *res
     const float *const weight = rounds_new_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -350,7 +358,9 @@ static NOINLINE void region_MatMul_1_2(const float *restrict x, float *restrict 
     const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -373,7 +383,9 @@ static NOINLINE void region_MatMul_0_3(const float *restrict x, const float *res
     const float *const weight = rounds_new_weight; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -397,7 +409,9 @@ static NOINLINE void region_MatMul_0_4(const float *restrict x, float *restrict 
     const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -419,7 +433,9 @@ static NOINLINE void region_MatMul_0_5(const float *restrict x, float *restrict 
     const float *const weight = rounds_old_weight_2; /* packed, panels of 32 outputs: [IN_C, 32] */
     const float *const in = x; /* [IN_C] */
 
-    for (int first = 0, n; first < OUT_C; first += n) {
+    int n;
+
+    for (int first = 0; first < OUT_C; first += n) {
         float sum[GEMV] = { 0 };
 
         n = gemv_f32(in, IN_C, weight, first, OUT_C, sum);
@@ -438,23 +454,25 @@ int rounds_run(const float x[3 * 2], float steps[3 * 4], float y[4], void *arena
     if (!x || !steps || !y || !arena) {
         return ROUNDS_NULL_POINTER;
     }
-    if ((uintptr_t)arena % ROUNDS_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)ROUNDS_ARENA_ALIGN) != 0u) {
         return ROUNDS_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)steps | (uintptr_t)y) % 4 != 0) {
+    if (
+        (((uintptr_t)(const void *)x | (uintptr_t)(const void *)steps | (uintptr_t)(const void *)y)
+         % 4u) != 0u) {
         return ROUNDS_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    const float *const x_2 = x + 0; /* f32 [1,1,2], in x */
-    float *const state = steps + 0; /* f32 [1,4], in steps */
-    const float *const x_4 = x + 2; /* f32 [1,1,2], in x */
-    float *const old_2 = (void *)(base + 0); /* f32 [1,4] */
-    float *const state_2 = steps + 4; /* f32 [1,4], in steps */
-    const float *const x_6 = x + 4; /* f32 [1,1,2], in x */
-    float *const old_3 = (void *)(base + 0); /* f32 [1,4] */
-    float *const state_3 = steps + 8; /* f32 [1,4], in steps */
-    float *const w = (void *)(base + 0); /* f32 [1,4] */
+    unsigned char *const base = (unsigned char *)arena;
+    const float *const x_2 = &x[0]; /* f32 [1,1,2], in x */
+    float *const state = &steps[0]; /* f32 [1,4], in steps */
+    const float *const x_4 = &x[2]; /* f32 [1,1,2], in x */
+    float *const old_2 = (float *)(void *)base; /* f32 [1,4] */
+    float *const state_2 = &steps[4]; /* f32 [1,4], in steps */
+    const float *const x_6 = &x[4]; /* f32 [1,1,2], in x */
+    float *const old_3 = (float *)(void *)base; /* f32 [1,4] */
+    float *const state_3 = &steps[8]; /* f32 [1,4], in steps */
+    float *const w = (float *)(void *)base; /* f32 [1,4] */
 
     region_MatMul_0(x_2, state);
     region_MatMul_1(state, old_2);

@@ -30,7 +30,7 @@
  */
 #include "run_time_numbers.h"
 
-#if RUN_TIME_NUMBERS_CODE_ID != 0x6791effcu
+#if RUN_TIME_NUMBERS_CODE_ID != 0x7a21e9acu
 #error "run_time_numbers.h and run_time_numbers.c are of two compilations: take all files of one"
 #endif
 
@@ -40,6 +40,10 @@
 
 #include <stdint.h>
 #include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/numbers_agree.h ------------------------------------------------------- */
 
@@ -51,14 +55,14 @@ static int numbers_agree(const int64_t *numbers, int n, const int64_t *allowed, 
     int open = 0;
 
     for (int i = 0; i < n; i++) {
-        const int64_t *of = allowed + i * ways;
+        const int64_t *of = allowed + (i * ways);
         int way = 0;
 
-        while (way < ways && of[way] != numbers[i] && of[way] != INT64_MIN) {
+        while ((way < ways) && (of[way] != numbers[i]) && (of[way] != INT64_MIN)) {
             way++;
         }
         open += numbers[i] == -1;
-        if (way == ways || open > most_open) {
+        if ((way == ways) || (open > most_open)) {
             return 0;
         }
     }
@@ -77,19 +81,19 @@ static int window_index(int i, int rank, const int *x_dims, const int *y_dims, i
 
     for (int k = rank - 1; k >= 0; k--) {
         const int kept = window[k][3];
-        const int round = mode == 'r' ? 2 * (kept - 1) : kept;
-        int at = window[k][0] + i % y_dims[k] * window[k][1];
+        const int round = (mode == 'r') ? (2 * (kept - 1)) : kept;
+        int at = window[k][0] + (i % y_dims[k] * window[k][1]);
 
-        if (at < 0 || at >= kept) {
+        if ((at < 0) || (at >= kept)) {
             if (mode == 'c') {
                 return -1;
             }
-            if (mode == 'e' || kept == 1) {
-                at = at < 0 ? 0 : kept - 1;
+            if ((mode == 'e') || (kept == 1)) {
+                at = (at < 0) ? 0 : (kept - 1);
             } else {
-                at = (at % round + round) % round;
+                at = ((at % round) + round) % round;
             }
-            at = at < kept ? at : round - at;
+            at = (at < kept) ? at : (round - at);
         }
         index += (at + window[k][2]) * stride;
         stride *= x_dims[k];
@@ -103,7 +107,7 @@ static int window_index(int i, int rank, const int *x_dims, const int *y_dims, i
 /* The number in low .. high that is nearest. */
 static int64_t within(int64_t number, int64_t low, int64_t high)
 {
-    return number < low ? low : number < high ? number : high;
+    return (number < low) ? low : (number < high) ? number : high;
 }
 
 /* --- from runtime/embed/slice_window.h -------------------------------------------------------- */
@@ -121,33 +125,34 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n,
         window[k][3] = x_dims[k];
     }
     for (int i = 0; i < n; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+        const int64_t axis = (axes[i] < 0) ? (axes[i] + rank) : axes[i];
 
-        if (axis < 0 || axis >= rank || window[axis][1] != 0 || steps[i] == 0) {
+        if ((axis < 0) || (axis >= rank) || (window[axis][1] != 0) || (steps[i] == 0)) {
             return 0;
         }
 
         const int64_t extent = x_dims[axis];
         const int64_t step = within(steps[i], -extent - 1, extent + 1);
-        const int64_t low = step > 0 ? 0 : -1;
-        const int64_t high = step > 0 ? extent : extent - 1;
-        const int64_t end = within(ends[i] < 0 ? ends[i] + extent : ends[i], low, high);
+        const int64_t low = (step > 0) ? 0 : -1;
+        const int64_t high = (step > 0) ? extent : (extent - 1);
+        const int64_t end = within((ends[i] < 0) ? (ends[i] + extent) : ends[i], low, high);
         const int64_t start =
-            within(starts[i] < 0 ? starts[i] + extent : starts[i], extent > 0 ? 0 : low, high);
-        const int64_t size = step > 0 ? (end - start + step - 1) / step
-            : (start - end - step - 1) / -step;
+            within((starts[i] < 0) ? (starts[i] + extent) : starts[i], (extent > 0) ? 0 : low,
+                   high);
+        const int64_t size = (step > 0) ? ((end - start + step - 1) / step)
+            : ((start - end - step - 1) / -step);
 
-        if ((size > 0 ? size : 0) != y_dims[axis]) {
+        if (((size > 0) ? size : 0) != y_dims[axis]) {
             return 0;
         }
         window[axis][0] = (int)start;
         window[axis][1] = (int)step;
     }
     for (int k = 0; k < rank; k++) {
-        if (window[k][1] == 0 && x_dims[k] != y_dims[k]) {
+        if ((window[k][1] == 0) && (x_dims[k] != y_dims[k])) {
             return 0;
         }
-        window[k][1] = window[k][1] == 0 ? 1 : window[k][1];
+        window[k][1] = (window[k][1] == 0) ? 1 : window[k][1];
     }
     return 1;
 }
@@ -161,9 +166,9 @@ static int find_axes(const int64_t *axes, int n, int rank, const int64_t *allowe
     int set = 0;
 
     for (int i = 0; i < n; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+        const int64_t axis = (axes[i] < 0) ? (axes[i] + rank) : axes[i];
 
-        if (axis < 0 || axis >= rank || (set >> axis & 1) != 0) {
+        if ((axis < 0) || (axis >= rank) || (((set >> axis) & 1) != 0)) {
             return -1;
         }
         set |= 1 << axis;
@@ -291,10 +296,10 @@ static NOINLINE void region_CumSum_2_4(const float *restrict x, float *restrict 
     enum { OUTER = 6, LEN = 4 };
 
     for (int outer = 0; outer < OUTER; outer++) {
-        float sum = 0;
+        float sum = 0.0f;
 
         for (int i = 0; i < LEN; i++) {
-            const int at = outer * LEN + i;
+            const int at = (outer * LEN) + i;
             const float v = x[at];
 
             sum += v;
@@ -311,12 +316,12 @@ static NOINLINE void region_CumSum_2_5(const float *restrict x, float *restrict 
 
     for (int outer = 0; outer < OUTER; outer++) {
         for (int first = 0; first < INNER; first += CHUNK) {
-            const int n = INNER - first < CHUNK ? INNER - first : CHUNK;
+            const int n = ((INNER - first) > CHUNK) ? CHUNK : (INNER - first);
             float sum[CHUNK] = { 0 };
 
             for (int i = 0; i < LEN; i++) {
                 for (int k = 0; k < n; k++) {
-                    const int at = (outer * LEN + i) * INNER + first + k;
+                    const int at = (((outer * LEN) + i) * INNER) + first + k;
                     const float v = x[at];
 
                     sum[k] += v;
@@ -332,7 +337,7 @@ static NOINLINE void region_CumSum_2_5(const float *restrict x, float *restrict 
 static NOINLINE void region_CumSum_2_6(const uint8_t *restrict x, const float *restrict x2,
                                        const float *restrict x3, float *restrict y)
 {
-    memcpy(y, *x ? x2 : x3, 24 * sizeof *y);
+    (void)memcpy(y, *x ? x2 : x3, 24 * sizeof *y);
 }
 
 /* CumSum_2 (CumSum)
@@ -343,12 +348,12 @@ static NOINLINE void region_CumSum_2_7(const float *restrict x, float *restrict 
 
     for (int outer = 0; outer < OUTER; outer++) {
         for (int first = 0; first < INNER; first += CHUNK) {
-            const int n = INNER - first < CHUNK ? INNER - first : CHUNK;
+            const int n = ((INNER - first) > CHUNK) ? CHUNK : (INNER - first);
             float sum[CHUNK] = { 0 };
 
             for (int i = 0; i < LEN; i++) {
                 for (int k = 0; k < n; k++) {
-                    const int at = (outer * LEN + i) * INNER + first + k;
+                    const int at = (((outer * LEN) + i) * INNER) + first + k;
                     const float v = x[at];
 
                     sum[k] += v;
@@ -364,7 +369,7 @@ static NOINLINE void region_CumSum_2_7(const float *restrict x, float *restrict 
 static NOINLINE void region_CumSum_2_8(const uint8_t *restrict x, const float *restrict x2,
                                        const float *restrict x3, float *restrict y)
 {
-    memcpy(y, *x ? x2 : x3, 24 * sizeof *y);
+    (void)memcpy(y, *x ? x2 : x3, 24 * sizeof *y);
 }
 
 /* --- entry ------------------------------------------------------------------------------------ */
@@ -376,22 +381,25 @@ int run_time_numbers_run(const float x[2 * 3 * 4], const int64_t shape[2], const
     if (!x || !shape || !starts || !ends || !axis || !y || !part || !sums || !arena) {
         return RUN_TIME_NUMBERS_NULL_POINTER;
     }
-    if ((uintptr_t)arena % RUN_TIME_NUMBERS_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)RUN_TIME_NUMBERS_ARENA_ALIGN) != 0u) {
         return RUN_TIME_NUMBERS_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)shape | (uintptr_t)starts | (uintptr_t)ends |
-         (uintptr_t)axis | (uintptr_t)y | (uintptr_t)part | (uintptr_t)sums) % 4 != 0) {
+    if (
+        (((uintptr_t)(const void *)x | (uintptr_t)(const void *)shape
+          | (uintptr_t)(const void *)starts | (uintptr_t)(const void *)ends
+          | (uintptr_t)(const void *)axis | (uintptr_t)(const void *)y
+          | (uintptr_t)(const void *)part | (uintptr_t)(const void *)sums) % 4u) != 0u) {
         return RUN_TIME_NUMBERS_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    int64_t *const sums_which = (void *)(base + 0); /* i64 [1] */
-    uint8_t *const sums_is_it_2 = (void *)(base + 288); /* bool [1] */
-    uint8_t *const sums_is_it = (void *)(base + 304); /* bool [1] */
-    float *const sums_axes_2 = (void *)(base + 0); /* f32 [2,3,4] */
-    float *const sums_axes_1 = (void *)(base + 96); /* f32 [2,3,4] */
-    float *const sums_chosen = (void *)(base + 192); /* f32 [2,3,4] */
-    float *const sums_axes_0 = (void *)(base + 0); /* f32 [2,3,4] */
+    unsigned char *const base = (unsigned char *)arena;
+    int64_t *const sums_which = (int64_t *)(void *)base; /* i64 [1] */
+    uint8_t *const sums_is_it_2 = (uint8_t *)(void *)&base[288]; /* bool [1] */
+    uint8_t *const sums_is_it = (uint8_t *)(void *)&base[304]; /* bool [1] */
+    float *const sums_axes_2 = (float *)(void *)base; /* f32 [2,3,4] */
+    float *const sums_axes_1 = (float *)(void *)&base[96]; /* f32 [2,3,4] */
+    float *const sums_chosen = (float *)(void *)&base[192]; /* f32 [2,3,4] */
+    float *const sums_axes_0 = (float *)(void *)base; /* f32 [2,3,4] */
 
     if (region_Reshape_0(x, shape, y) != 0) {
         return RUN_TIME_NUMBERS_WRONG_NUMBER;

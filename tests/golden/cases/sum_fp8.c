@@ -13,12 +13,17 @@
  */
 #include "sum_fp8.h"
 
-#if SUM_FP8_CODE_ID != 0xb902e772u
+#if SUM_FP8_CODE_ID != 0x9242086eu
 #error "sum_fp8.h and sum_fp8.c are of two compilations: take all files of one"
 #endif
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- from runtime/embed/sum_of_16_f32.h ------------------------------------------------------- */
 
@@ -50,15 +55,37 @@ static float row_sum_f32(const float *x, int n)
     float sum[16] = { 0 };
     int i = 0;
 
-    for (; i + 16 <= n; i += 16) {
+    for (; (i + 16) <= n; i += 16) {
         for (int lane = 0; lane < 16; lane++) {
             sum[lane] += x[i + lane];
         }
     }
-    for (int lane = 0; i + lane < n; lane++) {
+    for (int lane = 0; (i + lane) < n; lane++) {
         sum[lane] += x[i + lane];
     }
     return sum_of_16_f32(sum);
+}
+
+/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
+
+/* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
+static inline uint32_t f32_bits(float v)
+{
+    uint32_t bits;
+
+    (void)memcpy((void *)&bits, (const void *)&v, 4);
+    return bits;
+}
+
+/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
+
+/* The float with these bits. */
+static inline float f32_of_bits(uint32_t bits)
+{
+    float v;
+
+    (void)memcpy((void *)&v, (const void *)&bits, 4);
+    return v;
 }
 
 /* --- from templates/helpers/f32_to_minifloat.c.tmpl ------------------------------------------- */
@@ -67,25 +94,19 @@ static float row_sum_f32(const float *x, int n)
  * Subnormals are rounded by an addition whose last bit is theirs. */
 static uint8_t f32_to_f8e4m3(float v)
 {
-    union {
-        float number;
-        uint32_t bits;
-    } from, sum;
-    uint32_t sign;
-    uint32_t rebiased;
-    int32_t bits;
-    int32_t code;
+    const uint32_t from = f32_bits(v);
+    const uint32_t sign = (from >> 24) & 0x80u;
+    const uint32_t magnitude = from & 0x7FFFFFFFu;
+    const int32_t bits = (int32_t)magnitude;
+    /* of a subnormal value */
+    const uint32_t low = f32_bits(f32_of_bits(magnitude) + 16384.0f) - 0x46800000u;
+    const uint32_t rebiased = magnitude - 0x3C000000u;
+    const uint32_t rounded = (rebiased + 0x0007FFFFu + ((rebiased >> 20) & 1u)) >> 20;
+    int32_t code = (int32_t)rounded;
 
-    from.number = v;
-    sign = from.bits >> 24 & 0x80u;
-    bits = (int32_t)(from.bits & 0x7FFFFFFFu);
-    sum.bits = (uint32_t)bits;
-    sum.number += 16384.0f;
-    rebiased = (uint32_t)bits - (120u << 23);
-    code = (int32_t)((rebiased + 0x0007FFFFu + (rebiased >> 20 & 1u)) >> 20);
-    code = code > 0x7E ? 0x7E : code;
+    code = (code > 0x7E) ? 0x7E : code;
     if (bits < 0x3C800000) {
-        code = (int32_t)(sum.bits - 0x46800000u);
+        code = (int32_t)low;
     }
     if (bits > 0x7F800000) {
         code = 0x7F;
@@ -103,53 +124,48 @@ static uint8_t f32_to_f8e4m3(float v)
  * flush or process slowly. Without branches, so that compilers can vectorise it. */
 static float f8e4m3_to_f32(uint8_t code)
 {
-    enum { MANTISSA_BITS = 3, BIAS = 7 };
-    const int32_t magnitude = code & 127;
-    const int32_t subnormal = magnitude < 1 << MANTISSA_BITS;
-    union {
-        uint32_t bits;
-        float number;
-    } v, excess;
+    const uint32_t magnitude = (uint32_t)code & 127u;
+    const uint32_t subnormal = (magnitude < 0x08u) ? 1u : 0u;
+    const uint32_t raised = (magnitude << 20) + 0x3C000000u + (subnormal << 23);
+    const uint32_t excess = subnormal * 0x3C800000u;
+    uint32_t bits = f32_bits(f32_of_bits(raised) - f32_of_bits(excess));
 
-    v.bits = (uint32_t)((magnitude << (23 - MANTISSA_BITS)) + ((127 - BIAS + subnormal) << 23));
-    excess.bits = subnormal ? (uint32_t)(128 - BIAS) << 23 : 0u;
-    v.number -= excess.number;
-    v.bits |= magnitude > 126 ? 0x7F800000u : 0u; /* infinity and NaN */
-    v.bits |= (uint32_t)(code & 128) << 24;
-    return v.number;
+    bits |= (magnitude > 126u) ? 0x7F800000u : 0u; /* infinity and NaN */
+    bits |= ((uint32_t)code & 128u) << 24;
+    return f32_of_bits(bits);
 }
 #else
-/* The values of f8e4m3. */
-static const float f8e4m3_number[256] = {
-    0.0f, 0x1p-9f, 0.00390625f, 0x1.8p-8f, 0.0078125f, 0x1.4p-7f, 0x1.8p-7f, 0x1.cp-7f, 0.015625f,
-    0x1.2p-6f, 0x1.4p-6f, 0x1.6p-6f, 0.0234375f, 0x1.ap-6f, 0x1.cp-6f, 0x1.ep-6f, 0.03125f,
-    0x1.2p-5f, 0.0390625f, 0x1.6p-5f, 0.046875f, 0x1.ap-5f, 0.0546875f, 0x1.ep-5f, 0.0625f,
-    0.0703125f, 0.078125f, 0.0859375f, 0.09375f, 0x1.ap-4f, 0.109375f, 0x1.ep-4f, 0.125f, 0.140625f,
-    0.15625f, 0.171875f, 0.1875f, 0.203125f, 0.21875f, 0.234375f, 0.25f, 0.28125f, 0.3125f,
-    0.34375f, 0.375f, 0.40625f, 0.4375f, 0.46875f, 0.5f, 0.5625f, 0.625f, 0.6875f, 0.75f, 0.8125f,
-    0.875f, 0.9375f, 1.0f, 1.125f, 1.25f, 1.375f, 1.5f, 1.625f, 1.75f, 1.875f, 2.0f, 2.25f, 2.5f,
-    2.75f, 3.0f, 3.25f, 3.5f, 3.75f, 4.0f, 4.5f, 5.0f, 5.5f, 6.0f, 6.5f, 7.0f, 7.5f, 8.0f, 9.0f,
-    10.0f, 11.0f, 12.0f, 13.0f, 14.0f, 15.0f, 16.0f, 18.0f, 20.0f, 22.0f, 24.0f, 26.0f, 28.0f,
-    30.0f, 32.0f, 36.0f, 40.0f, 44.0f, 48.0f, 52.0f, 56.0f, 60.0f, 64.0f, 72.0f, 80.0f, 88.0f,
-    96.0f, 104.0f, 112.0f, 120.0f, 128.0f, 144.0f, 160.0f, 176.0f, 192.0f, 208.0f, 224.0f, 240.0f,
-    256.0f, 288.0f, 320.0f, 352.0f, 384.0f, 416.0f, 448.0f, NAN, -0.0f, -0x1p-9f, -0.00390625f,
-    -0x1.8p-8f, -0.0078125f, -0x1.4p-7f, -0x1.8p-7f, -0x1.cp-7f, -0.015625f, -0x1.2p-6f, -0x1.4p-6f,
-    -0x1.6p-6f, -0.0234375f, -0x1.ap-6f, -0x1.cp-6f, -0x1.ep-6f, -0.03125f, -0x1.2p-5f, -0.0390625f,
-    -0x1.6p-5f, -0.046875f, -0x1.ap-5f, -0.0546875f, -0x1.ep-5f, -0.0625f, -0.0703125f, -0.078125f,
-    -0.0859375f, -0.09375f, -0x1.ap-4f, -0.109375f, -0x1.ep-4f, -0.125f, -0.140625f, -0.15625f,
-    -0.171875f, -0.1875f, -0.203125f, -0.21875f, -0.234375f, -0.25f, -0.28125f, -0.3125f, -0.34375f,
-    -0.375f, -0.40625f, -0.4375f, -0.46875f, -0.5f, -0.5625f, -0.625f, -0.6875f, -0.75f, -0.8125f,
-    -0.875f, -0.9375f, -1.0f, -1.125f, -1.25f, -1.375f, -1.5f, -1.625f, -1.75f, -1.875f, -2.0f,
-    -2.25f, -2.5f, -2.75f, -3.0f, -3.25f, -3.5f, -3.75f, -4.0f, -4.5f, -5.0f, -5.5f, -6.0f, -6.5f,
-    -7.0f, -7.5f, -8.0f, -9.0f, -10.0f, -11.0f, -12.0f, -13.0f, -14.0f, -15.0f, -16.0f, -18.0f,
-    -20.0f, -22.0f, -24.0f, -26.0f, -28.0f, -30.0f, -32.0f, -36.0f, -40.0f, -44.0f, -48.0f, -52.0f,
-    -56.0f, -60.0f, -64.0f, -72.0f, -80.0f, -88.0f, -96.0f, -104.0f, -112.0f, -120.0f, -128.0f,
-    -144.0f, -160.0f, -176.0f, -192.0f, -208.0f, -224.0f, -240.0f, -256.0f, -288.0f, -320.0f,
-    -352.0f, -384.0f, -416.0f, -448.0f, NAN,
-};
-
+/* The value of f8e4m3 with this code. */
 static float f8e4m3_to_f32(uint8_t code)
 {
+    static const float f8e4m3_number[256] =
+        { 0.0f, 0x1p-9f, 0.00390625f, 0x1.8p-8f, 0.0078125f, 0x1.4p-7f, 0x1.8p-7f, 0x1.cp-7f,
+         0.015625f, 0x1.2p-6f, 0x1.4p-6f, 0x1.6p-6f, 0.0234375f, 0x1.ap-6f, 0x1.cp-6f, 0x1.ep-6f,
+         0.03125f, 0x1.2p-5f, 0.0390625f, 0x1.6p-5f, 0.046875f, 0x1.ap-5f, 0.0546875f, 0x1.ep-5f,
+         0.0625f, 0.0703125f, 0.078125f, 0.0859375f, 0.09375f, 0x1.ap-4f, 0.109375f, 0x1.ep-4f,
+         0.125f, 0.140625f, 0.15625f, 0.171875f, 0.1875f, 0.203125f, 0.21875f, 0.234375f, 0.25f,
+         0.28125f, 0.3125f, 0.34375f, 0.375f, 0.40625f, 0.4375f, 0.46875f, 0.5f, 0.5625f, 0.625f,
+         0.6875f, 0.75f, 0.8125f, 0.875f, 0.9375f, 1.0f, 1.125f, 1.25f, 1.375f, 1.5f, 1.625f, 1.75f,
+         1.875f, 2.0f, 2.25f, 2.5f, 2.75f, 3.0f, 3.25f, 3.5f, 3.75f, 4.0f, 4.5f, 5.0f, 5.5f, 6.0f,
+         6.5f, 7.0f, 7.5f, 8.0f, 9.0f, 10.0f, 11.0f, 12.0f, 13.0f, 14.0f, 15.0f, 16.0f, 18.0f,
+         20.0f, 22.0f, 24.0f, 26.0f, 28.0f, 30.0f, 32.0f, 36.0f, 40.0f, 44.0f, 48.0f, 52.0f, 56.0f,
+         60.0f, 64.0f, 72.0f, 80.0f, 88.0f, 96.0f, 104.0f, 112.0f, 120.0f, 128.0f, 144.0f, 160.0f,
+         176.0f, 192.0f, 208.0f, 224.0f, 240.0f, 256.0f, 288.0f, 320.0f, 352.0f, 384.0f, 416.0f,
+         448.0f, NAN, -0.0f, -0x1p-9f, -0.00390625f, -0x1.8p-8f, -0.0078125f, -0x1.4p-7f,
+         -0x1.8p-7f, -0x1.cp-7f, -0.015625f, -0x1.2p-6f, -0x1.4p-6f, -0x1.6p-6f, -0.0234375f,
+         -0x1.ap-6f, -0x1.cp-6f, -0x1.ep-6f, -0.03125f, -0x1.2p-5f, -0.0390625f, -0x1.6p-5f,
+         -0.046875f, -0x1.ap-5f, -0.0546875f, -0x1.ep-5f, -0.0625f, -0.0703125f, -0.078125f,
+         -0.0859375f, -0.09375f, -0x1.ap-4f, -0.109375f, -0x1.ep-4f, -0.125f, -0.140625f, -0.15625f,
+         -0.171875f, -0.1875f, -0.203125f, -0.21875f, -0.234375f, -0.25f, -0.28125f, -0.3125f,
+         -0.34375f, -0.375f, -0.40625f, -0.4375f, -0.46875f, -0.5f, -0.5625f, -0.625f, -0.6875f,
+         -0.75f, -0.8125f, -0.875f, -0.9375f, -1.0f, -1.125f, -1.25f, -1.375f, -1.5f, -1.625f,
+         -1.75f, -1.875f, -2.0f, -2.25f, -2.5f, -2.75f, -3.0f, -3.25f, -3.5f, -3.75f, -4.0f, -4.5f,
+         -5.0f, -5.5f, -6.0f, -6.5f, -7.0f, -7.5f, -8.0f, -9.0f, -10.0f, -11.0f, -12.0f, -13.0f,
+         -14.0f, -15.0f, -16.0f, -18.0f, -20.0f, -22.0f, -24.0f, -26.0f, -28.0f, -30.0f, -32.0f,
+         -36.0f, -40.0f, -44.0f, -48.0f, -52.0f, -56.0f, -60.0f, -64.0f, -72.0f, -80.0f, -88.0f,
+         -96.0f, -104.0f, -112.0f, -120.0f, -128.0f, -144.0f, -160.0f, -176.0f, -192.0f, -208.0f,
+         -224.0f, -240.0f, -256.0f, -288.0f, -320.0f, -352.0f, -384.0f, -416.0f, -448.0f, NAN, };
+
     return f8e4m3_number[code];
 }
 #endif
@@ -211,7 +227,9 @@ int sum_fp8_run(const float x[1026], const float z[1026], uint8_t code_2[1], flo
         return SUM_FP8_NULL_POINTER;
     }
     (void)arena;
-    if (((uintptr_t)x | (uintptr_t)z | (uintptr_t)number) % 4 != 0) {
+    if (
+        (((uintptr_t)(const void *)x | (uintptr_t)(const void *)z | (uintptr_t)(const void *)number)
+         % 4u) != 0u) {
         return SUM_FP8_MISALIGNED_ARRAY;
     }
 

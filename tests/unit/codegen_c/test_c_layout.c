@@ -67,6 +67,36 @@ static const struct {
     { "#define A\n\n", NULL }, /* another part of the file follows */
     { "}\n", NULL },
     { "", NULL },
+    /* what binds first is in parentheses; casts and signs are no operators between two operands */
+    { "int f(void)\n{\n    return a * b + c;\n}\n",
+      "int f(void)\n{\n    return (a * b) + c;\n}\n" },
+    { "int f(void)\n{\n    return a < 0 && b >= 1 << 3 || !c ? -a : (int)-b * c;\n}\n",
+      "int f(void)\n{\n    return (((a < 0) && (b >= (1 << 3))) || !c) ? -a : ((int)-b * c);\n}\n" },
+    { "int f(void)\n{\n    return x[i * N + j] + (uint32_t)*p + sizeof *p * n;\n}\n",
+      "int f(void)\n{\n    return x[(i * N) + j] + (uint32_t)*p + (sizeof *p * n);\n}\n" },
+    { "int f(void)\n{\n    const int8_t *const a = b * c - d, *e;\n    return a - b - c;\n}\n",
+      "int f(void)\n{\n    const int8_t *const a = (b * c) - d;\n    const int8_t *e;\n    return a - b - "
+      "c;\n}\n" },
+    { "int f(void)\n{\n    return (word)&x == y;\n}\n", NULL }, /* a cast or a mask */
+    { "int f(void)\n{\n    return a ? b : c ? d + e : f;\n}\n",
+      "int f(void)\n{\n    return a ? b : c ? (d + e) : f;\n}\n" },
+    /* lines below a bracket move with it */
+    { "int f(void)\n{\n    return a < 1 && g(b,\n                      c);\n}\n",
+      "int f(void)\n{\n    return (a < 1) && g(b,\n                        c);\n}\n" },
+    /* products with 1 and 0, sums with 0; not those of floats */
+    { "int f(void)\n{\n    return x[0 * N + i] + x[1 * N + i + 0] + 1 * OUT_H * OUT_W;\n}\n",
+      "int f(void)\n{\n    return x[i] + x[N + i] + (OUT_H * OUT_W);\n}\n" },
+    { "int f(void)\n{\n    return 0 * step + a + 0 * g(1) + (0 * 4 + b);\n}\n",
+      "int f(void)\n{\n    return (0 * step) + a + (0 * g(1)) + (b);\n}\n" },
+    { "float f(void)\n{\n    float a = 0, b = 0;\n    int c = 0;\n}\n",
+      "float f(void)\n{\n    float a = 0.0f;\n    float b = 0.0f;\n    int c = 0;\n}\n" },
+    /* steps of a for, unless something hangs on where they stand */
+    { "void f(void)\n{\n    for (int i = 0; i < n; i++, x = &x[g(1, 2)], y++)\n        h(x);\n}\n",
+      "void f(void)\n{\n    for (int i = 0; i < n; i++) {\n        h(x);\n        x = &x[g(1, 2)];\n        y++;\n"
+      "    }\n}\n" },
+    { "void f(void)\n{\n    for (; i < n; i++, a = i) {\n        h(a);\n    }\n}\n", NULL },
+    { "void f(void)\n{\n    for (; i < n; i++, a++) {\n        if (i) {\n            continue;\n        }\n    }\n}\n",
+      NULL },
 };
 
 START_TEST(statements)
@@ -120,7 +150,7 @@ START_TEST(long_lines)
                                "    const float *const row = &x[position / (OUT_H * OUT_W) * IN_H "
                                "* IN_W * CHANNELS]; /* of x: [IN_H, "
                                "IN_W] */\n"
-                               "    y[at] = condition < least_of_all_numbers ? "
+                               "    y[at] = (condition < least_of_all_numbers) ? "
                                "alternative_number_one : function_of(argument_one, "
                                "argument_two + 3);\n}\n";
     struct arena arena = { NULL };

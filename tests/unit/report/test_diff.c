@@ -180,7 +180,7 @@ static const struct {
     { "static const uint16_t m_w[2] = {\n    0x3c00, 49152,\n};\n", "f16", 2, 4, { 1, -2 } },
     { "static const uint8_t m_w[2] = {\n    56, 0xb8,\n};\n", "f8e4m3", 2, 2, { 1, -1 } },
     { "static const union m_w {\n    uint64_t word[2];\n    float v[3];\n} m_w CACHE_LINE = { {\n"
-      "    0x400000003f800000,\n    0x0000000040400000,\n} };\n",
+      "    0x400000003f800000u,\n    0x0000000040400000u,\n} };\n",
       "f32",
       3,
       12,

@@ -17,13 +17,17 @@
  */
 #include "pointwise_residual.h"
 
-#if POINTWISE_RESIDUAL_CODE_ID != 0x50278aceu
+#if POINTWISE_RESIDUAL_CODE_ID != 0x6f5d09f5u
 #error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
 #endif
 
 #include <stdint.h>
 
 #include "pointwise_residual_toy.h"
+
+#ifdef __cplusplus
+#define restrict __restrict
+#endif
 
 /* --- regions ---------------------------------------------------------------------------------- */
 
@@ -41,7 +45,7 @@ static NOINLINE void region_relu1(const float *restrict x, float *restrict y)
 
     for (int i = 0; i < LEN; i++) {
         const float x_1 = x[i];
-        const float relu_2 = x_1 < 0.0f ? 0.0f : x_1;
+        const float relu_2 = (x_1 < 0.0f) ? 0.0f : x_1;
 
         y[i] = relu_2;
     }
@@ -54,19 +58,19 @@ int pointwise_residual_step(int region, const float x[4 * 3 * 3], float y[4 * 3 
     if (!x || !y || !arena) {
         return POINTWISE_RESIDUAL_NULL_POINTER;
     }
-    if ((uintptr_t)arena % POINTWISE_RESIDUAL_ARENA_ALIGN != 0) {
+    if (((uintptr_t)(const void *)arena % (uintptr_t)POINTWISE_RESIDUAL_ARENA_ALIGN) != 0u) {
         return POINTWISE_RESIDUAL_MISALIGNED_ARENA;
     }
-    if (((uintptr_t)x | (uintptr_t)y) % 4 != 0) {
+    if ((((uintptr_t)(const void *)x | (uintptr_t)(const void *)y) % 4u) != 0u) {
         return POINTWISE_RESIDUAL_MISALIGNED_ARRAY;
     }
 
-    unsigned char *const base = arena;
-    float *const add1_y = (void *)(base + 160); /* f32 [1,4,3,3] */
+    unsigned char *const base = (unsigned char *)arena;
+    float *const add1_y = (float *)(void *)&base[160]; /* f32 [1,4,3,3] */
 
     switch (region) {
     case 0:
-        if (pointwise_residual_toy_conv1(x, add1_y, base + 0) != 0) {
+        if (pointwise_residual_toy_conv1(x, add1_y, base) != 0) {
             return POINTWISE_RESIDUAL_REGION_FAILED + 0;
         }
         return POINTWISE_RESIDUAL_OK;
@@ -82,7 +86,7 @@ int pointwise_residual_run(const float x[4 * 3 * 3], float y[4 * 3 * 3], void *a
 {
     int code = POINTWISE_RESIDUAL_OK;
 
-    for (int region = 0; region < POINTWISE_RESIDUAL_REGIONS && code == POINTWISE_RESIDUAL_OK;
+    for (int region = 0; (region < POINTWISE_RESIDUAL_REGIONS) && (code == POINTWISE_RESIDUAL_OK);
          region++) {
         code = pointwise_residual_step(region, x, y, arena);
     }

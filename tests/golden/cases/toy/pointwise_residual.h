@@ -13,7 +13,7 @@ extern "C" {
 #define POINTWISE_RESIDUAL_RELAYC_VERSION "0.2.0"
 /* Checksums of the code and of its constants: the other files compare them, so that files
  * of two compilations never mix. */
-#define POINTWISE_RESIDUAL_CODE_ID 0x50278aceu
+#define POINTWISE_RESIDUAL_CODE_ID 0x6f5d09f5u
 #define POINTWISE_RESIDUAL_DATA_ID 0x76593dcdu
 
 /* What the functions return. Last: POINTWISE_RESIDUAL_REGION_FAILED + the index of the region

@@ -10,7 +10,7 @@
 #include "pointwise_residual_toy.h"
 #include "pointwise_residual.h"
 
-#if POINTWISE_RESIDUAL_CODE_ID != 0x50278aceu
+#if POINTWISE_RESIDUAL_CODE_ID != 0x6f5d09f5u
 #error "pointwise_residual.h and pointwise_residual_toy.c are of two compilations: take all files of one"
 #endif
 
