@@ -161,6 +161,68 @@ bool assume_top_k(struct onnx_node *node, const struct type *y, int n, struct as
     return assume_extent(node, node->n_outputs && *node->output_names[0] ? y : &y[1], n, out);
 }
 
+/* --- Col2Im -----------------------------------------------------------------------------------
+ * The shape of the image stands behind batch and channels. */
+bool assume_image(struct onnx_node *node, const struct type *y, int n, struct assumption *out)
+{
+    (void)node;
+    for (int i = 0; i < n && n == y->rank - 2; i++)
+        assume_number(out, i, y->dim[i + 2]);
+    return n == y->rank - 2;
+}
+
+/* How many places a block has along a dim of the image; 0 = it does not fit. */
+static int64_t block_places(struct onnx_node *node, const struct type *y, int n, int i,
+                            int64_t block)
+{
+    const struct ints strides = onnx_ints(node, "strides"), pads = onnx_ints(node, "pads");
+    const struct ints dilations = onnx_ints(node, "dilations");
+    const int64_t stride = i < strides.n ? strides.at[i] : 1;
+    const int64_t dilation = i < dilations.n ? dilations.at[i] : 1;
+    const int64_t padding = pads.n == 2 * n ? pads.at[i] + pads.at[n + i] : 0;
+    const int64_t room = y->dim[i + 2] + padding - dilation * (block - 1) - 1;
+
+    return stride < 1 || dilation < 1 || room < 0 ? 0 : room / stride + 1;
+}
+
+/* Blocks of up to `most` elements that fill the columns (N, channels * elements, places); *n_found of
+ * them. */
+static void find_blocks(struct onnx_node *node, const struct type *y, int n, int i,
+                        int64_t elements, int64_t places, struct ints *block, struct ints *found,
+                        int *n_found)
+{
+    if (i == n) {
+        if (elements == 1 && places == 1 && (*n_found)++ == 0)
+            *found = *block;
+        return;
+    }
+    for (int64_t extent = 1; extent <= elements && *n_found < 2; extent++) {
+        const int64_t here = block_places(node, y, n, i, extent);
+
+        if (here == 0)
+            return;
+        if (elements % extent != 0 || places % here != 0)
+            continue;
+        block->at[i] = extent;
+        find_blocks(node, y, n, i + 1, elements / extent, places / here, block, found, n_found);
+    }
+}
+
+/* The only block that gives as many columns of as many elements. */
+bool assume_block(struct onnx_node *node, const struct type *y, int n, struct assumption *out)
+{
+    const struct type *x = &onnx_input(node, 0)->type;
+    struct ints block = { .n = n }, found = { .n = 0 };
+    int n_found = 0;
+
+    if (n < 1 || n != y->rank - 2 || x->rank != 3 || y->dim[1] < 1 || x->dim[1] % y->dim[1] != 0)
+        return false;
+    find_blocks(node, y, n, 0, x->dim[1] / y->dim[1], x->dim[2], &block, &found, &n_found);
+    for (int i = 0; i < n && n_found == 1; i++)
+        assume_number(out, i, found.at[i]);
+    return n_found == 1;
+}
+
 /* --- axes ------------------------------------------------------------------------------------- */
 
 /* Whether a tensor of shape x without these axes (or with extents of 1 there) has the shape y. */

@@ -35,14 +35,47 @@ const Onnx__TypeProto__Tensor *import_declared(const struct import *im, const ch
     return NULL;
 }
 
+/* The result of a node that keeps the shape of this tensor; NULL = there is none. */
+static const char *of_one_shape(const struct import *im, const char *name)
+{
+    static const char *const keep[] = { "Abs",      "Cast",    "CastLike", "Exp",
+                                        "Identity", "Log",     "Neg",      "Reciprocal",
+                                        "Relu",     "Sigmoid", "Sqrt",     "Tanh" };
+
+    for (size_t i = 0; i < im->model->graph->n_node; i++) {
+        const Onnx__NodeProto *node = im->model->graph->node[i];
+
+        if (node->n_input == 0 || node->n_output != 1 || strcmp(node->input[0], name) != 0 ||
+            *domain_canonical(node->domain))
+            continue;
+        for (size_t k = 0; k < sizeof keep / sizeof *keep; k++)
+            if (strcmp(node->op_type, keep[k]) == 0)
+                return node->output[0];
+    }
+    return NULL;
+}
+
+/* What the file declares of the tensor, or of one that has its shape. */
+static const Onnx__TypeProto__Tensor *find_declared(const struct import *im, const char *name)
+{
+    const Onnx__TypeProto__Tensor *tensor = NULL;
+
+    for (int steps = 0; name && !tensor && steps < 4; steps++) {
+        tensor = import_declared(im, name);
+        tensor = tensor && tensor->shape ? tensor : NULL;
+        name = of_one_shape(im, name);
+    }
+    return tensor;
+}
+
 /* In numbers; without an error. Inside of functions and branches a name may be another tensor's. */
 static bool declared_shape(const struct onnx_node *node, int i, struct type *type)
 {
     const Onnx__TypeProto__Tensor *tensor =
-        node->import->depth ? NULL : import_declared(node->import, node->output_names[i]);
+        node->import->depth ? NULL : find_declared(node->import, node->output_names[i]);
 
     *type = (struct type){ .dtype = DTYPE_NONE };
-    if (!tensor || !tensor->shape || tensor->shape->n_dim > MAX_RANK)
+    if (!tensor || tensor->shape->n_dim > MAX_RANK)
         return false;
     for (size_t d = 0; d < tensor->shape->n_dim; d++) {
         if (!tensor->shape->dim[d]->has_dim_value || tensor->shape->dim[d]->dim_value < 0)

@@ -12,9 +12,9 @@ static void interface(struct onnx_builder *b, const char *in, const char *out)
 static void unknown_operators(struct onnx_builder *b)
 {
     interface(b, "4", "4");
-    builder_node(b, "NonZero", "x", "a");
+    builder_node(b, "Unique", "x", "a");
     builder_name(b, "find");
-    builder_node(b, "NonZero", "x", "b");
+    builder_node(b, "Unique", "x", "b");
     builder_name(b, "find again");
     builder_domain(b, "com.example", 1);
     builder_node(b, "com.example:Magic", "x", "y");
@@ -107,7 +107,7 @@ static void undeclared_shape(struct onnx_builder *b)
     builder_output(b, "y", DTYPE_F32, "2,2");
     builder_node(b, "Reshape", "x shape", "a");
     builder_name(b, "reshape");
-    builder_node(b, "Relu", "a", "y");
+    builder_node(b, "Softmax", "a", "y");
 }
 
 static void bad_attributes(struct onnx_builder *b)
