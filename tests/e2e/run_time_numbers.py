@@ -71,7 +71,8 @@ add("slice", "Slice", [x(5, 8), n("starts", 2), n("ends", 2), n("axes", 2), n("s
      [[7, -2], [1, 2**40], [1, 0], [-2, 1]]],
     [[[1, 0], [4, 3], [0, 1], [1, 1]], [[1, 0], [3, 3], [0, 0], [1, 1]], [[1, 0], [3, 3], [0, 2], [1, 1]],
      [[1, 0], [3, 3], [0, 1], [1, 0]], [[LEAST, LEAST], [LEAST, LEAST], [0, 1], [LEAST, 1]]])
-add("slice_of_axis_0", "Slice", [x(5, 8), n("starts", 1), n("ends", 1)], [y(2, 8)], [[[0], [2]], [[3], [99]], [[-4], [-2]]],
+add("slice_of_axis_0", "Slice", [x(5, 8), n("starts", 1), n("ends", 1)], [y(2, 8)],
+    [[[0], [2]], [[3], [99]], [[-4], [-2]]],
     [[[0], [3]], [[4], [6]]])
 add("pad", "Pad", [x(3, 4), n("pads", 4)], [y(5, 5)], [[[1, 0, 1, 1]], [[0, 1, 2, 0]], [[3, 2, -1, -1]]],
     [[[1, 0, 1, 2]], [[LEAST, 0, 1, 1]], [[2**62, 0, 2**62, 1]]])
@@ -84,7 +85,8 @@ for op in ("Sum", "Max", "Mean", "L2", "LogSumExp"):
         [[[3]], [[-4]]], keepdims=0)
 add("reduce_two", "ReduceSum", [x(2, 3, 2, 3), n("axes", 2)], [y(2, 1, 1, 3)], [[[1, 2]], [[-2, 1]]],
     [[[0, 1]], [[1, 1]], [[0, 3]]])
-add("reduce_many", "ReduceMin", [x(2, 2, 2, 2), n("axes", 2)], [y(2, 2)], [[[a, b]] for a in range(4) for b in range(4) if a != b],
+add("reduce_many", "ReduceMin", [x(2, 2, 2, 2), n("axes", 2)], [y(2, 2)],
+    [[[a, b]] for a in range(4) for b in range(4) if a != b],
     [[[1, 1]], [[1, 4]]], keepdims=0)
 add("cumulative", "CumSum", [x(3, 4, 2), n("axis", 0)], [y(3, 4, 2)], [[0], [1], [2], [-1]], [[3], [-4]], opset=14,
     reverse=1)
@@ -201,8 +203,8 @@ def test(name, options):
 def test_open_boxes():
     """Boxes of which the file does not say how many: ONNX Runtime's, and -1 behind them."""
     given, result = [("boxes", FLOAT, [2, 7, 4]), ("scores", FLOAT, [2, 3, 7])], [("y", I64, [24, 3])]
-    graph = helper.make_graph([helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "least"], ["y"])],
-                              "g", [helper.make_tensor_value_info(*i) for i in given],
+    nodes = [helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "iou", "least"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(*i) for i in given],
                               [helper.make_tensor_value_info("y", I64, ["n", 3])],
                               [numpy_helper.from_array(np.array([4]), "most"),
                                numpy_helper.from_array(np.float32([.3]), "iou"),
