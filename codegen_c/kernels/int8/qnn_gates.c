@@ -17,8 +17,8 @@ static const char *array_of(struct bind *bind, const char *suffix, enum dtype dt
     return bind_operand(bind, constant_new(bind->region->fn, name, &type, table));
 }
 
-const char *qnn_gates_numbers(struct bind *bind, const char *suffix, const int32_t *numbers,
-                              int64_t n)
+const char *bind_qnn_numbers(struct bind *bind, const char *suffix, const int32_t *numbers,
+                             int64_t n)
 {
     int32_t *table = table_new(bind, DTYPE_I32, n);
 
@@ -35,16 +35,16 @@ static bool any(const int32_t *numbers, int64_t n)
     return found;
 }
 
-bool qnn_gates_optional(struct bind *bind, const char *key, const int32_t *numbers, int64_t n)
+bool bind_qnn_optional(struct bind *bind, const char *key, const int32_t *numbers, int64_t n)
 {
     const bool given = numbers && any(numbers, n);
 
     if (given)
-        bind_text(bind, key, "%s", qnn_gates_numbers(bind, key, numbers, n));
+        bind_text(bind, key, "%s", bind_qnn_numbers(bind, key, numbers, n));
     return given;
 }
 
-void qnn_gates_tables(struct bind *bind, const struct qnn_recurrent *of)
+void bind_qnn_tables(struct bind *bind, const struct qnn_recurrent *of)
 {
     static const char *const names[] = { "tanh", "exp", "softplus" };
     static const char *const contents[] = { "tanh(k / 64)", "1 - exp(-k / 64)",
@@ -107,8 +107,8 @@ static const char *function_call(struct bind *bind, const struct qnn_gate *gate,
     return arena_printf(bind->arena, "%s)", str_text(&call));
 }
 
-void qnn_gates_bind(struct bind *bind, const char *key, const struct qnn_recurrent *of, int i,
-                    const char *v)
+void bind_qnn_gate(struct bind *bind, const char *key, const struct qnn_recurrent *of, int i,
+                   const char *v)
 {
     const struct qnn_gate *first = &of->gate[0][i], *second = &of->gate[1][i];
     const char *sum = arena_printf(bind->arena, "saturate_int(%s, SUM_LEAST, SUM_MOST)", v);

@@ -215,7 +215,7 @@ static void bind_exact_sums(struct bind *bind)
 static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
 {
     const int64_t rows = of->sizes.rows, n = of->sizes.directions * rows;
-    const bool starts = qnn_gates_optional(bind, "x_start", of->x_start, n);
+    const bool starts = bind_qnn_optional(bind, "x_start", of->x_start, n);
 
     bind_flag(bind, "exact", of->exact);
     if (of->exact)
@@ -229,12 +229,12 @@ static void bind_weights(struct bind *bind, const struct qnn_recurrent *of)
     bind_text(bind, "tr", "%s", dtype_c_type(anchor_input(bind->region, QNN_RNN_R)->dtype));
     bind_input(bind, "weight", QNN_RNN_W);
     bind_input(bind, "recurrent", QNN_RNN_R);
-    bind_text(bind, "x_factor", "%s", qnn_gates_numbers(bind, "x_factor", of->x_factor, rows));
-    bind_text(bind, "h_factor", "%s", qnn_gates_numbers(bind, "h_factor", of->h_factor, rows));
+    bind_text(bind, "x_factor", "%s", bind_qnn_numbers(bind, "x_factor", of->x_factor, rows));
+    bind_text(bind, "h_factor", "%s", bind_qnn_numbers(bind, "h_factor", of->h_factor, rows));
     bind_int(bind, "x_shift", of->x_shift);
     bind_int(bind, "h_shift", of->h_shift);
     bind_text(bind, "plus_bias", "%s",
-              qnn_gates_optional(bind, "bias", of->bias, n) ? " + bias[line]" : "");
+              bind_qnn_optional(bind, "bias", of->bias, n) ? " + bias[line]" : "");
 }
 
 static void bind_states(struct bind *bind, const struct qnn_recurrent *of)
@@ -270,7 +270,7 @@ static void bind_all(struct bind *bind, const struct qnn_recurrent *of)
               of->clip ? arena_printf(bind->arena, "%" PRId32, of->clip) : "INT32_MAX");
     bind_text(bind, "sum_least", "%s", of->clip ? "-SUM_MOST" : "INT32_MIN");
     bind_weights(bind, of);
-    qnn_gates_tables(bind, of);
+    bind_qnn_tables(bind, of);
     bind_places(bind, of);
     bind_states(bind, of);
 }
@@ -304,7 +304,7 @@ static bool bind_qnn_rnn(struct bind *bind)
     struct bulk bulk = { NULL, 0 };
     const struct qnn_recurrent of = begin(bind, &bulk);
 
-    qnn_gates_bind(bind, "f", &of, 0, "of_x + of_h");
+    bind_qnn_gate(bind, "f", &of, 0, "of_x + of_h");
     bind_hidden(bind, "hidden_of_gate", &of, "gate", QNN_GATE_BITS);
     return end(bind, &bulk, &of, 0);
 }
@@ -316,16 +316,16 @@ static bool bind_qnn_gru(struct bind *bind)
     const bool linear = bind->region->anchor->attrs.rnn.linear_before_reset;
 
     bind_flag(bind, "linear", linear);
-    qnn_gates_bind(bind, "update", &of, 0, "sum[0]");
-    qnn_gates_bind(bind, "reset", &of, 0, "sum[1]");
-    qnn_gates_bind(bind, "change", &of, 1, "to_change");
+    bind_qnn_gate(bind, "update", &of, 0, "sum[0]");
+    bind_qnn_gate(bind, "reset", &of, 0, "sum[1]");
+    bind_qnn_gate(bind, "change", &of, 1, "to_change");
     bind_text(bind, "times_unit", "%s",
               of.h_bits == QNN_GATE_BITS
                   ? ""
                   : arena_printf(bind->arena, " * %d", 1 << (QNN_GATE_BITS - of.h_bits)));
     bind_hidden(bind, "hidden_of_sum", &of, "moved", 2 * QNN_GATE_BITS);
     bind_text(bind, "plus_h_bias", "%s",
-              qnn_gates_optional(bind, "h_bias", of.h_bias, of.sizes.directions * of.sizes.hidden)
+              bind_qnn_optional(bind, "h_bias", of.h_bias, of.sizes.directions * of.sizes.hidden)
                   ? " + h_bias[d * HIDDEN + k]"
                   : "");
     return end(bind, &bulk, &of, linear ? 0 : 1);
@@ -347,14 +347,14 @@ static bool bind_qnn_lstm(struct bind *bind)
 
     bind_text(bind, "initial_c", "%s", initial_state(bind, &of.initial_c, QNN_RNN_C));
     bind_result(bind, "last_c", "last_c_code", 2, &of.last_c, "cell[k]");
-    qnn_gates_optional(bind, "peephole", of.peephole, 3 * of.sizes.directions * of.sizes.hidden);
+    bind_qnn_optional(bind, "peephole", of.peephole, 3 * of.sizes.directions * of.sizes.hidden);
     bind_flag(bind, "input_forget", bind->region->anchor->attrs.rnn.input_forget);
-    qnn_gates_bind(bind, "input_gate", &of, 0, seeing(bind, &of, "sum[0]", "old", "p[0]"));
-    qnn_gates_bind(bind, "forget_gate", &of, 0,
+    bind_qnn_gate(bind, "input_gate", &of, 0, seeing(bind, &of, "sum[0]", "old", "p[0]"));
+    bind_qnn_gate(bind, "forget_gate", &of, 0,
                    seeing(bind, &of, "sum[2]", "old", "p[2 * HIDDEN]"));
-    qnn_gates_bind(bind, "output_gate", &of, 0, seeing(bind, &of, "sum[1]", "now", "p[HIDDEN]"));
-    qnn_gates_bind(bind, "change", &of, 1, "sum[3]");
-    qnn_gates_bind(bind, "shown", &of, 2, "now");
+    bind_qnn_gate(bind, "output_gate", &of, 0, seeing(bind, &of, "sum[1]", "now", "p[HIDDEN]"));
+    bind_qnn_gate(bind, "change", &of, 1, "sum[3]");
+    bind_qnn_gate(bind, "shown", &of, 2, "now");
     bind_hidden(bind, "hidden_of_gates", &of, "(int64_t)out_gate * shown", 2 * QNN_GATE_BITS);
     return end(bind, &bulk, &of, 1);
 }
