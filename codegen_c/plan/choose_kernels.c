@@ -60,10 +60,11 @@ static void collect_hints(struct codegen *codegen)
     }
 }
 
-/* The smaller variants are written like it, so that their regions can be one function. */
+/* The smaller variants are written like it, so that their regions can be one function; where the text does not depend on
+ * the size, it is alike without that. */
 static void take_hint(struct codegen *codegen, struct region *region)
 {
-    if (region->variant == 0 || region->choice)
+    if (region->variant == 0 || region->choice || region->size_varies)
         return;
     region->choice = map_get(&codegen->hints, region->call->outputs[0]->name);
     region->choice_is_hint = region->choice != NULL;
