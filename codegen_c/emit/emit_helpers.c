@@ -68,7 +68,20 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Whether the text is one function of this name, or its variants under conditions, and defines nothing else. */
+/* Whether the macro that the line defines ends in the text. */
+static bool is_undone(struct arena *arena, const char *text, const char *line)
+{
+    static const char define[] = "#define ";
+    const char *name;
+
+    if (!str_starts(line, define))
+        return false;
+    line += strlen(define);
+    name = arena_strndup(arena, line, strcspn(line, "( \n"));
+    return strstr(text, arena_printf(arena, "#undef %s\n", name)) != NULL;
+}
+
+/* Whether the text is one function of this name, or its variants under conditions, and defines nothing else that lasts. */
 static bool is_one_function(struct arena *arena, const char *text, const char *name)
 {
     const char *head = arena_printf(arena, " %s(", name);
@@ -78,8 +91,8 @@ static bool is_one_function(struct arena *arena, const char *text, const char *n
         const size_t n = strcspn(line, "\n");
         const char *first = arena_strndup(arena, line, n);
 
-        if (str_starts(line, "#define") || str_starts(line, "typedef") || str_starts(line, "enum") ||
-            str_starts(line, "struct"))
+        if ((str_starts(line, "#define") && !is_undone(arena, text, line)) ||
+            str_starts(line, "typedef") || str_starts(line, "enum") || str_starts(line, "struct"))
             return false;
         if (isalpha((unsigned char)*line) && !strstr(first, head) && !strstr(first, pointer))
             return false;

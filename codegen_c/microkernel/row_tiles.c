@@ -173,7 +173,8 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
         bind_text(bind, arena_printf(bind->arena, "adds%d_%d", t, n++), "%s", adds);
     }
     bind_int(bind, tile_key(bind, "n_inputs", t), n);
-    reads->left = from < 0 ? "0"
+    /* where the tile begins outside, dilation may skip columns that are inside */
+    reads->left = from < 0 ? arena_printf(bind->arena, "%" PRId64, first)
                            : arena_printf(bind->arena, "%s%s",
                                           w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
                                           w->pad[2] ? " - PAD_LEFT" : "");

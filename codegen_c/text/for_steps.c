@@ -37,13 +37,24 @@ static int first_step(const struct tokens *tokens, int at, int to)
     return to;
 }
 
+/* Whether the first step reads what a later one sets: it would get the new number. */
+static bool reads_later(const struct tokens *tokens, int first, int end, int last)
+{
+    for (int i = end; i < last; i = step_end(tokens, i + 1, last))
+        if (has_word(tokens, first, end, tokens_at(tokens, i + 1)))
+            return true;
+    return false;
+}
+
 int first_step_end(const struct tokens *tokens, int at, int head)
 {
     static const struct token go_on = { .text = "continue", .n = 8 };
     const int last = head - 1, first = first_step(tokens, at, last), end = step_end(tokens, first, last);
     const int body = tokens_is_mark(tokens, head, "{") ? tokens_behind(tokens, head) : head;
 
-    if (end == last || has_word(tokens, head, body, &go_on) || has_word(tokens, end, last, tokens_at(tokens, first)))
+    if (end == last || has_word(tokens, head, body, &go_on) ||
+        has_word(tokens, end, last, tokens_at(tokens, first)) ||
+        reads_later(tokens, first, end, last))
         return last;
     return end;
 }

@@ -73,7 +73,7 @@ error[R0404]: cannot run the C compiler 'no-such-compiler': No such file or dire
  --> MODELS/conv_bn_relu.onnx
 [1]
 # A mistake that only what ships has: this compiler takes the lesser for the greater.
-$ printf '#!/bin/sh\nfor w; do case $w in */model.c) sed -i "s/ < 0.0f ? / > 0.0f ? /" "$w" ;; esac; done\nexec cc "$@"\n' >bad-cc; chmod +x bad-cc; relayc verify -q $MODELS/conv_bn_relu.onnx --cc ./bad-cc 2>&1 | sed 's/[0-9.]*e[-+][0-9]*/E/g'
+$ printf '#!/bin/sh\nfor w; do case $w in */model.c) sed -i "s/ < 0.0f) ? / > 0.0f) ? /" "$w" ;; esac; done\nexec cc "$@"\n' >bad-cc; chmod +x bad-cc; relayc verify -q $MODELS/conv_bn_relu.onnx --cc ./bad-cc 2>&1 | sed 's/[0-9.]*e[-+][0-9]*/E/g'
 error[R0403]: the generated C differs from the reference in layer 'y'; largest error E, tolerance E
  --> MODELS/conv_bn_relu.onnx: node #0 "conv1" (Conv)
 # ONNX Runtime is missed at once.

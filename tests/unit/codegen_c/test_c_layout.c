@@ -95,6 +95,7 @@ static const struct {
       "void f(void)\n{\n    for (int i = 0; i < n; i++) {\n        h(x);\n        x = &x[g(1, 2)];\n        y++;\n"
       "    }\n}\n" },
     { "void f(void)\n{\n    for (; i < n; i++, a = i) {\n        h(a);\n    }\n}\n", NULL },
+    { "void f(void)\n{\n    for (; i < n; i = a, a = 2 * a) {\n        h(a);\n    }\n}\n", NULL },
     { "void f(void)\n{\n    for (; i < n; i++, a++) {\n        if (i) {\n            continue;\n        }\n    }\n}\n",
       NULL },
 };
