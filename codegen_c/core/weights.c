@@ -23,9 +23,12 @@ bool weights_are_readable(const struct module *module)
     return bytes <= READABLE_BYTES;
 }
 
-/* NAN has no sign and no other bits. Numbers of more than 8 bits that are packed have no literal. */
+/* NAN has no sign and no other bits. Halves have no literal, nor numbers of more than 8 bits that are packed, but for
+ * packed halves, which are the bits. */
 static bool has_literals(const struct weight *weight)
 {
+    if (dtype_is_half(weight->stored.dtype))
+        return false;
     if (weight->packed && type_packed_bits(&weight->type) > 8)
         return dtype_is_half(weight->type.dtype);
     for (int64_t i = 0; i < type_elements(&weight->stored) && dtype_is_float(weight->stored.dtype); i++)

@@ -6,9 +6,9 @@
 #error "kws.h and kws_weights.c are of two compilations: take all files of one"
 #endif
 
-/* Arrays begin at a cache line, or where words do. */
+/* Arrays begin at a cache line, or at 16 bytes. */
 #if defined __GNUC__
-#define CACHE_LINE __attribute__((aligned(8)))
+#define CACHE_LINE __attribute__((aligned(16)))
 #else
 #define CACHE_LINE
 #endif

@@ -136,11 +136,11 @@ static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *off
 
 /* --- constants -------------------------------------------------------------------------------- */
 
-/* Arrays begin at a cache line, or where words do. */
+/* Arrays begin at a cache line, or at 16 bytes. */
 #if defined __x86_64__ || defined __aarch64__
 #define CACHE_LINE __attribute__((aligned(64)))
 #elif defined __GNUC__
-#define CACHE_LINE __attribute__((aligned(8)))
+#define CACHE_LINE __attribute__((aligned(16)))
 #else
 #define CACHE_LINE
 #endif

@@ -185,8 +185,8 @@ START_TEST(zeros_behind_a_relu_are_not_divided)
     const struct tensor input = { module->main->params[0]->type, (void *)(uintptr_t)numbers };
 
     scalar.machine = machine_find(ctx, "cortex-m4");
-    ck_assert_ptr_nonnull(strstr(generated_text(ctx, &scalar, ".c"), "<= 0.0f ? "));
-    ck_assert_ptr_null(strstr(generated_text(ctx, &row, ".c"), "<= 0.0f ? "));
+    ck_assert_ptr_nonnull(strstr(generated_text(ctx, &scalar, ".c"), "<= 0.0f) ? "));
+    ck_assert_ptr_null(strstr(generated_text(ctx, &row, ".c"), "<= 0.0f) ? "));
     generated_check_module(module, &scalar, &input);
     module_free(module);
     ctx_free(ctx);

@@ -113,7 +113,7 @@ START_TEST(chunks_of_weights_have_their_own_end)
     };
 
     ck_assert_int_eq(generated_count(ctx, &row, "chunk += CHUNK"), 1);
-    ck_assert_int_eq(generated_count(ctx, &row, "< this_end && "), 1);
+    ck_assert_int_eq(generated_count(ctx, &row, "< this_end) && "), 1);
     generated_check(&row);
     ctx_free(ctx);
 }
