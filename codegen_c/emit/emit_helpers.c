@@ -18,9 +18,15 @@ static bool is_file_line(const struct helper *helper, const char *line)
            (strcmp(line, "#endif\n") == 0 && str_starts(helper->text, "#ifndef EMBED_"));
 }
 
+/* Names what other branches of an #if use, for clang's -Wunused-function: a scalar core has no such branches. */
+static bool is_for_other_branches(const char *line)
+{
+    return str_starts(line, "    (void)f32_bits;") || str_starts(line, "    (void)f32_of_bits;");
+}
+
 /* The text of a helper without the blank lines around; of a file, without what only a file needs.
  */
-static void add_helper(struct str *out, const struct helper *helper)
+static void add_helper(struct str *out, const struct helper *helper, bool is_scalar)
 {
     bool started = false;
     int n_blank = 0;
@@ -30,7 +36,8 @@ static void add_helper(struct str *out, const struct helper *helper)
 
         if (n == 0) {
             n_blank++;
-        } else if (helper->own || !is_file_line(helper, line)) {
+        } else if (!(is_scalar && is_for_other_branches(line)) &&
+                   (helper->own || !is_file_line(helper, line))) {
             for (; started && n_blank; n_blank--)
                 str_add(out, "\n");
             started = true;
@@ -49,7 +56,7 @@ const char *helper_text(struct codegen *codegen, int i)
     struct str out = { .arena = &codegen->arena };
 
     add_section(&out, arena_printf(&codegen->arena, "from %s", helper->from));
-    add_helper(&out, helper);
+    add_helper(&out, helper, codegen->machine->lanes == 1);
     return str_text(&out);
 }
 

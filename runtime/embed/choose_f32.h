@@ -16,6 +16,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
+    (void)f32_bits;
+    (void)f32_of_bits;
     return condition ? a : b;
 #endif
 }

@@ -21,7 +21,7 @@
  */
 #include "attention_block.h"
 
-#if ATTENTION_BLOCK_CODE_ID != 0x0e38d0f3u
+#if ATTENTION_BLOCK_CODE_ID != 0x363fd6fbu
 #error "attention_block.h and attention_block.c are of two compilations: take all files of one"
 #endif
 
@@ -208,6 +208,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
+    (void)f32_bits;
+    (void)f32_of_bits;
     return condition ? a : b;
 #endif
 }

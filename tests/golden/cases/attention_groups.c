@@ -22,7 +22,7 @@
  */
 #include "attention_groups.h"
 
-#if ATTENTION_GROUPS_CODE_ID != 0xa5bb23b0u
+#if ATTENTION_GROUPS_CODE_ID != 0x3ec41d34u
 #error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
 #endif
 
@@ -194,6 +194,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
+    (void)f32_bits;
+    (void)f32_of_bits;
     return condition ? a : b;
 #endif
 }

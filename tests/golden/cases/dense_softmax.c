@@ -16,7 +16,7 @@
  */
 #include "dense_softmax.h"
 
-#if DENSE_SOFTMAX_CODE_ID != 0x1173e20cu
+#if DENSE_SOFTMAX_CODE_ID != 0x2c22d0fdu
 #error "dense_softmax.h and dense_softmax.c are of two compilations: take all files of one"
 #endif
 
@@ -194,6 +194,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
+    (void)f32_bits;
+    (void)f32_of_bits;
     return condition ? a : b;
 #endif
 }

@@ -12,7 +12,7 @@
  */
 #include "element_wise.h"
 
-#if ELEMENT_WISE_CODE_ID != 0x2f91a2d5u
+#if ELEMENT_WISE_CODE_ID != 0x13ab8738u
 #error "element_wise.h and element_wise.c are of two compilations: take all files of one"
 #endif
 
@@ -80,6 +80,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
+    (void)f32_bits;
+    (void)f32_of_bits;
     return condition ? a : b;
 #endif
 }

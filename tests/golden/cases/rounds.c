@@ -23,7 +23,7 @@
  */
 #include "rounds.h"
 
-#if ROUNDS_CODE_ID != 0x4926f1e9u
+#if ROUNDS_CODE_ID != 0xc2468f96u
 #error "rounds.h and rounds.c are of two compilations: take all files of one"
 #endif
 
@@ -201,6 +201,8 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 
     return f32_of_bits((f32_bits(a) & mask) | (f32_bits(b) & ~mask));
 #else
+    (void)f32_bits;
+    (void)f32_of_bits;
     return condition ? a : b;
 #endif
 }
