@@ -236,7 +236,7 @@ def compiler(config):
     words = configs.machine(config)[1]
     if config["compiler"] == "clang":
         words = words.replace("gcc", "clang", 1)
-    level = "-O1"
+    level = config.get("level") or "-O1"
     if config["compiler"] == "sanitized" and words.startswith("gcc"):
         words += " -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     if config["compiler"].startswith("-O"):
