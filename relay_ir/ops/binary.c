@@ -195,7 +195,7 @@ bool infer_broadcast(struct ctx *ctx, struct node *node)
                           op_name(node->op), shape_text(&ctx->perm, y), shape_text(&ctx->perm, x));
     set_output(node, 0, x->dtype, &shape);
     if (node->op == OP_MAXIMUM || node->op == OP_MINIMUM)
-        pass_common_scale(node, 0, 0);
+        pass_common_scale(node, 0, 0, 1);
     return true;
 }
 
@@ -291,7 +291,7 @@ bool infer_where(struct ctx *ctx, struct node *node)
         !broadcast(ctx, node, input_type(node, 0), &shape, &shape))
         return false;
     set_output(node, 0, input_type(node, 1)->dtype, &shape);
-    pass_common_scale(node, 0, 1);
+    pass_common_scale(node, 0, 1, 1);
     return true;
 }
 

@@ -137,12 +137,12 @@ void pass_scales_in_place(struct node *node, int output, int input)
                     : -1);
 }
 
-void pass_common_scale(struct node *node, int output, int first)
+void pass_common_scale(struct node *node, int output, int first, int step)
 {
     struct type one = type_make(node->inputs[first]->type.dtype, 0, NULL);
 
     one.quant = scaled(node, first);
-    for (int i = first + 1; i < node->n_inputs; i++) {
+    for (int i = first + step; i < node->n_inputs; i += step) {
         struct type other = type_make(node->inputs[i]->type.dtype, 0, NULL);
 
         other.quant = scaled(node, i);

@@ -20,9 +20,9 @@ void pass_scales(struct node *node, int output, int input, int axis);
  * otherwise only a single scale passes. */
 void pass_scales_in_place(struct node *node, int output, int input);
 
-/* For an operator that takes each element from one of the inputs `first` and later: their scale, if
- * it is one scale, and the same. */
-void pass_common_scale(struct node *node, int output, int first);
+/* For an operator that takes each element from one of the inputs first, first + step, ...: their
+ * scale, if it is one scale, and the same. */
+void pass_common_scale(struct node *node, int output, int first, int step);
 
 /* Axis of the input's scales; -1: a single scale, or none. */
 int scales_axis(const struct node *node, int input);

@@ -7,6 +7,7 @@
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/gather.h"
 #include "relay_ir/ops/ops.h"
+#include "relay_ir/ops/scales.h"
 #include "relay_ir/walk.h"
 
 static bool infer_scatter_elements(struct ctx *ctx, struct node *node)
@@ -57,6 +58,14 @@ static bool infer_scatter_nd(struct ctx *ctx, struct node *node)
     return true;
 }
 
+/* Each element is one of the data or of the updates; a sum or product is neither. */
+static bool scatter_chooses(const struct node *node)
+{
+    const char *reduction = node->attrs.scatter.reduction;
+
+    return strcmp(reduction, "add") != 0 && strcmp(reduction, "mul") != 0;
+}
+
 bool infer_scatter(struct ctx *ctx, struct node *node)
 {
     static const char *const reductions[] = { "none", "add", "mul", "max", "min" };
@@ -69,6 +78,8 @@ bool infer_scatter(struct ctx *ctx, struct node *node)
         !(elements ? infer_scatter_elements(ctx, node) : infer_scatter_nd(ctx, node)))
         return false;
     set_output(node, 0, input_type(node, 0)->dtype, input_type(node, 0));
+    if (scatter_chooses(node))
+        pass_common_scale(node, 0, 0, 2);
     return true;
 }
 

@@ -218,6 +218,7 @@ END_TEST
     "  const @zs : (4) u8 = [0, 1, 2, 255]\n"                                                      \
     "  const @f : () f8e4m3 = [0x00]\n"                                                            \
     "  const @i : (2) i64 = [1, 0]\n"                                                              \
+    "  const @t : (1,1) i64 = [0]\n"                                                               \
     "  %q = qnn.quantize(%x, @s, @z) {axis=0, saturate=true}\n"                                    \
     "  %qs = qnn.quantize(%x, @ss, @zs) {axis=1, saturate=true}\n"                                 \
     "  %qf = qnn.quantize(%x, @s, @f) {axis=0, saturate=true}\n"
@@ -276,6 +277,10 @@ static const struct {
     { "%n = negative(%q)\n  %y = minimum(%q, %n)", "(1,4,2,2) i8" },
     { "%b = greater(%q, %q)\n  %r = nn.relu(%q)\n  %y = where(%b, %r, %q)", "(1,4,2,2) i8 " ONE },
     { "%b = greater(%q, %q)\n  %n = negative(%q)\n  %y = where(%b, %q, %n)", "(1,4,2,2) i8" },
+    { "%r = nn.relu(%q)\n  %y = scatter_nd(%q, @t, %r) {reduction=\"none\"}", "(1,4,2,2) i8 " ONE },
+    { "%r = nn.relu(%q)\n  %y = scatter_nd(%q, @t, %r) {reduction=\"max\"}", "(1,4,2,2) i8 " ONE },
+    { "%r = nn.relu(%q)\n  %y = scatter_nd(%q, @t, %r) {reduction=\"add\"}", "(1,4,2,2) i8" },
+    { "%n = negative(%q)\n  %y = scatter_nd(%q, @t, %n) {reduction=\"none\"}", "(1,4,2,2) i8" },
     { "%y = qnn.mul(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },
     { "%y = qnn.add(%q, %q, @s, @z, @s, @z, @s, @z)", "(1,4,2,2) i8 " ONE },
 };
