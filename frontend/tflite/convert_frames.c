@@ -30,8 +30,8 @@ static struct value *as_rows(struct tfl_node *node, int64_t rows, int64_t n)
 /* The last n of each row are kept: what was kept with x behind it. Without any, x. */
 static struct value *with_kept(struct tfl_node *node, struct value *x, int64_t n)
 {
-    const struct type type = type_make(x ? x->type.dtype : DTYPE_I16, 2,
-                                       (const int64_t[]){ x ? x->type.dim[0] : 0, n });
+    const struct type type =
+        type_make(x ? x->type.dtype : DTYPE_I16, 2, (const int64_t[]){ x ? x->type.dim[0] : 0, n });
     struct tfl_kept *kept;
     struct value *both;
 
@@ -110,8 +110,7 @@ bool convert_tfl_framer(struct tfl_node *node)
         return tfl_unsupported(node, "steps of %lld in rows of %lld samples", (long long)step,
                                (long long)n);
     first = prefill ? 1 : (size + step - 1) / step; /* steps until a frame is whole */
-    both = with_kept(node, as_rows(node, rows, n),
-                     prefill ? size - step : (first - 1) * step);
+    both = with_kept(node, as_rows(node, rows, n), prefill ? size - step : (first - 1) * step);
     for (int64_t i = 0; i < n / step; i++)
         frames[i] = tfl_along(node, both, 1, i * step, size, "frame");
     y = tfl_build(node, OP_CONCATENATE, &along, "frames", (int)(n / step), frames);

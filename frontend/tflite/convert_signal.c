@@ -77,8 +77,8 @@ bool convert_tfl_window(struct tfl_node *node)
     x = &node->inputs[0]->type;
     window = &node->inputs[1]->type;
     if (x->dim[x->rank - 1] != window->dim[0])
-        return tfl_unsupported(node, "a window of %lld for rows of %lld",
-                               (long long)window->dim[0], (long long)x->dim[x->rank - 1]);
+        return tfl_unsupported(node, "a window of %lld for rows of %lld", (long long)window->dim[0],
+                               (long long)x->dim[x->rank - 1]);
     product = tfl_two(node, OP_MULTIPLY, "products",
                       tfl_cast(node, DTYPE_I32, "wide", tfl_value(node, 0)),
                       tfl_cast(node, DTYPE_I32, "window", tfl_value(node, 1)));
@@ -109,7 +109,8 @@ static struct value *float_transform(struct tfl_node *node, int64_t length, bool
         for (int64_t k = 0; k < n_out; k++) {
             const int64_t bin = (inverse ? i : k) / 2, sample = inverse ? k : i;
             const double angle = 2 * acos(-1) * (double)(bin * sample % length) / (double)length;
-            const double once = bin == 0 || 2 * bin == length ? 1 : 2; /* a bin stands for its conjugate */
+            const double once =
+                bin == 0 || 2 * bin == length ? 1 : 2; /* a bin stands for its conjugate */
             const double part = (inverse ? i : k) % 2 ? -sin(angle) : cos(angle);
 
             matrix[i * n_out + k] = (float)(inverse ? part * once / (double)length : part);
@@ -200,10 +201,10 @@ bool convert_tfl_energy(struct tfl_node *node)
         squares[i] = tfl_cast(node, DTYPE_U32, "unsigned", squares[i]);
     }
     energy = tfl_two(node, OP_ADD, "energy", squares[0], squares[1]);
-    attrs.pad = (struct pad_attrs){ .pad_before = { .n = 1, .at = { begin } },
-                                    .pad_after = { .n = 1,
-                                                   .at = { node->outputs[0]->type.dim[0] - end } },
-                                    .mode = "constant" };
+    attrs.pad =
+        (struct pad_attrs){ .pad_before = { .n = 1, .at = { begin } },
+                            .pad_after = { .n = 1, .at = { node->outputs[0]->type.dim[0] - end } },
+                            .mode = "constant" };
     if (begin > 0 || attrs.pad.pad_after.at[0] > 0)
         energy = tfl_build1(node, OP_PAD, &attrs, "padded", energy);
     return tfl_output(node, 0, energy);
@@ -221,9 +222,10 @@ bool convert_tfl_filter_bank(struct tfl_node *node)
         return false;
     for (int i = BANK_BINS; i <= BANK_WIDTHS; i++)
         if (type_elements(&node->inputs[i]->type) != channels + 1)
-            return tfl_unsupported(node, "input %d has %lld numbers for %lld channels, expected "
-                                   "one more", i,
-                                   (long long)type_elements(&node->inputs[i]->type),
+            return tfl_unsupported(node,
+                                   "input %d has %lld numbers for %lld channels, expected "
+                                   "one more",
+                                   i, (long long)type_elements(&node->inputs[i]->type),
                                    (long long)channels);
     for (int i = 0; i < 6; i++)
         inputs[i] = tfl_value(node, i);
@@ -233,9 +235,9 @@ bool convert_tfl_filter_bank(struct tfl_node *node)
 bool convert_tfl_filter_bank_root(struct tfl_node *node)
 {
     return tfl_check(node, 2, 2, 1) &&
-           set_outputs(node, tfl_signal(node, OP_SIGNAL_SQUARE_ROOT, NULL, 2,
-                                        (struct value *const[]){ tfl_value(node, 0),
-                                                                 tfl_value(node, 1) }));
+           set_outputs(
+               node, tfl_signal(node, OP_SIGNAL_SQUARE_ROOT, NULL, 2,
+                                (struct value *const[]){ tfl_value(node, 0), tfl_value(node, 1) }));
 }
 
 /* The noise is kept from run to run, and is a result, too. */
@@ -275,10 +277,10 @@ bool convert_tfl_pcan(struct tfl_node *node)
 
     if (!tfl_check(node, 3, 3, 1) || !tfl_option(node, "snr_shift", 0, 63, &attrs.pcan.shift))
         return false;
-    return set_outputs(node, tfl_signal(node, OP_SIGNAL_PCAN, &attrs, 3,
-                                        (struct value *const[]){ tfl_value(node, 0),
-                                                                 tfl_value(node, 1),
-                                                                 tfl_value(node, 2) }));
+    return set_outputs(node,
+                       tfl_signal(node, OP_SIGNAL_PCAN, &attrs, 3,
+                                  (struct value *const[]){ tfl_value(node, 0), tfl_value(node, 1),
+                                                           tfl_value(node, 2) }));
 }
 
 bool convert_tfl_filter_bank_log(struct tfl_node *node)

@@ -85,7 +85,8 @@ bool signal_bands_fit(const struct tensor *starts, const struct tensor *first,
         const int64_t bin = tensor_int_at(starts, i), weight = tensor_int_at(first, i);
         const int64_t width = tensor_int_at(widths, i);
 
-        if (width > 0 && (bin < 0 || weight < 0 || bin + width > n_bins || weight + width > n_weights))
+        if (width > 0 &&
+            (bin < 0 || weight < 0 || bin + width > n_bins || weight + width > n_weights))
             return false;
     }
     return true;
@@ -225,7 +226,8 @@ bool eval_signal_spectral_subtraction(struct ctx *ctx, const struct node *node,
     for (int64_t i = 0; i < type_elements(&out->type); i++) {
         const bool odd = i % 2 == 1;
         const uint32_t raised = (uint32_t)((uint64_t)x[i] << attrs->shift);
-        const uint64_t share = (uint64_t)raised * (uint64_t)(odd ? attrs->odd_smoothing : attrs->smoothing);
+        const uint64_t share =
+            (uint64_t)raised * (uint64_t)(odd ? attrs->odd_smoothing : attrs->smoothing);
         const uint64_t rest = (uint64_t)before[i] * (uint64_t)(odd ? attrs->odd_rest : attrs->rest);
         const uint32_t noise = (uint32_t)((share + rest) >> attrs->bits);
         const uint32_t taken = noise < raised ? noise : raised;

@@ -54,12 +54,15 @@ static bool infer_fft(struct ctx *ctx, struct node *node, bool inverse)
                           op_name(node->op), (long long)length, (int)FFT_LEAST, (int)FFT_MOST);
     last = y.dim[y.rank - 1];
     if (inverse ? last != length + 2 : last < 1 || last > length)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s of %lld points reads rows of %lld",
-                          op_name(node->op), (long long)length, (long long)last);
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "%s of %lld points reads rows of %lld", op_name(node->op),
+                          (long long)length, (long long)last);
     if (type_elements(input_type(node, 1)) != length ||
         type_elements(input_type(node, 2)) != length / 2)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "the factors of %s are not those of "
-                          "%lld points", op_name(node->op), (long long)length);
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                          "the factors of %s are not those of "
+                          "%lld points",
+                          op_name(node->op), (long long)length);
     y.dim[y.rank - 1] = inverse ? length : length + 2;
     set_output(node, 0, y.dtype, &y);
     return true;
@@ -90,7 +93,8 @@ struct fft {
 /* As the type holds it. */
 static int64_t wrapped(const struct fft *fft, int64_t v)
 {
-    return fft->wide ? (int64_t)(int32_t)(uint32_t)(uint64_t)v : (int64_t)(int16_t)(uint16_t)(uint64_t)v;
+    return fft->wide ? (int64_t)(int32_t)(uint32_t)(uint64_t)v
+                     : (int64_t)(int16_t)(uint16_t)(uint64_t)v;
 }
 
 static struct complex number(const struct fft *fft, int64_t re, int64_t im)
@@ -129,7 +133,8 @@ static struct complex turned(const struct fft *fft, struct complex a, const stru
 {
     const int64_t re = tensor_int_at(by, 2 * i), im = tensor_int_at(by, 2 * i + 1);
 
-    return (struct complex){ rounded(fft, a.re * re - a.im * im), rounded(fft, a.re * im + a.im * re) };
+    return (struct complex){ rounded(fft, a.re * re - a.im * im),
+                             rounded(fft, a.re * im + a.im * re) };
 }
 
 /* The transform of n numbers, every `step`th of x, by those of its quarters, or halves. */
