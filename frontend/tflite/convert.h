@@ -129,6 +129,13 @@ bool tfl_output_first(struct tfl_node *node, int i, struct value *value);
 struct value *tfl_state(struct tfl_node *node, int input);
 bool tfl_state_set(struct tfl_node *node, int input, struct value *value);
 
+/* What an operator keeps by itself, named after output 0: of this type, at first these numbers (NULL = 0). Before this
+ * run, and behind it. */
+struct tfl_kept *tfl_memory(struct tfl_node *node, const char *suffix, const struct type *type,
+                            const void *initial);
+struct value *tfl_memory_before(const struct tfl_kept *kept);
+bool tfl_memory_set(struct tfl_node *node, struct tfl_kept *kept, struct value *value);
+
 /* Whether the operator may read this: a resource, or a tensor that keeps its numbers. */
 bool tfl_takes_kept(const struct tfl_operator *op, const struct tfl_tensor *tensor);
 

@@ -120,6 +120,42 @@ bool tfl_state_set(struct tfl_node *node, int input, struct value *value)
     return true;
 }
 
+struct tfl_kept *tfl_memory(struct tfl_node *node, const char *suffix, const struct type *type,
+                            const void *initial)
+{
+    const char *name = arena_printf(&node->ctx->perm, "%s.%s", node->outputs[0]->name, suffix);
+    const size_t bytes = type_bytes(type);
+    struct tfl_kept *kept = add_kept(node, "", name);
+
+    if (!kept ||
+        !limit_check(node->ctx, LIMIT_INTERFACE, node->origin, (double)node->fn->n_params + 1) ||
+        !type_check_size(node->ctx, node->origin, type) ||
+        !constants_fit(node->fn->module, (double)bytes, node->origin))
+        return NULL;
+    kept->type = *type;
+    if (initial) {
+        kept->initial.type = *type;
+        kept->initial.data = memcpy(arena_array(&node->fn->module->arena, uint64_t, bytes / 8 + 1),
+                                    initial, bytes);
+    }
+    kept->param = param_new(node->fn, name, type);
+    kept->now = kept->param;
+    return kept;
+}
+
+struct value *tfl_memory_before(const struct tfl_kept *kept)
+{
+    return kept ? kept->param : NULL;
+}
+
+bool tfl_memory_set(struct tfl_node *node, struct tfl_kept *kept, struct value *value)
+{
+    if (!kept || !value || !check_kind(node, kept, &value->type))
+        return false;
+    kept->now = value;
+    return true;
+}
+
 /* --- resource variables ----------------------------------------------------------------------- */
 
 static const char *text_of(struct tfl_node *node, const struct tfl_operator *op, int field)

@@ -203,13 +203,11 @@ bool convert_tfl_bounds(struct tfl_node *node)
     return tfl_output(node, 0, tfl_build1(node, OP_CLIP, &attrs, "y", tfl_value(node, 0)));
 }
 
-/* Between floats, integers and bool. */
+/* Between floats, integers and bool; codes are the integers that they are, whatever their scale. */
 bool convert_tfl_cast(struct tfl_node *node)
 {
     if (!tfl_check(node, 1, 1, 1))
         return false;
-    if (node->inputs[0]->scales.n || node->outputs[0]->scales.n)
-        return tfl_unsupported(node, "a cast of codes that have a scale");
     return tfl_output(node, 0,
                       tfl_cast(node, node->outputs[0]->type.dtype, "cast",
                                tfl_build1(node, OP_COPY, NULL, "copy", tfl_value(node, 0))));

@@ -56,7 +56,7 @@ def driver(steps, inputs, outputs, keeps):
     lines = ['#include <stdio.h>', '#include <string.h>', '', '#include "net.h"', '']
     lines += ["union arena {", "    unsigned char bytes[NET_ARENA_BYTES + 1];", "    double align;", "};", "",
               "static union arena arena __attribute__((aligned(NET_ARENA_ALIGN)));"]
-    c_types = {"int8": "int8_t", "uint8": "uint8_t", "float32": "float", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
+    c_types = {"int8": "int8_t", "uint8": "uint8_t", "float32": "float", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t", "uint32": "uint32_t", "uint64": "uint64_t",
                "bool": "unsigned char"}
     for kind, arrays in ("input", inputs), ("output", outputs):
         for i, array in enumerate(arrays):

@@ -13,7 +13,7 @@ import streaming
 
 STEPS = 4
 TYPES = {np.dtype("float32"): 0, np.dtype("float16"): 1, np.dtype("int32"): 2, np.dtype("uint8"): 3, np.dtype("int64"): 4,
-         np.dtype("bool"): 6, np.dtype("int16"): 7, np.dtype("int8"): 9}
+         np.dtype("bool"): 6, np.dtype("int16"): 7, np.dtype("int8"): 9, np.dtype("uint64"): 12, np.dtype("uint32"): 15}
 SAME, VALID = 0, 1
 NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)
 
@@ -370,8 +370,9 @@ def networks():
     """NAME -> Network."""
     from formats import formats
     from operators import operators
+    from signals import signals
     table = {
-        **operators(), **formats(),
+        **operators(), **formats(), **signals(),
         "conv_same": conv(1, [1, 7, 6, 3], 5, (3, 3)),
         "conv_stride": conv(2, [1, 9, 8, 4], 8, (3, 2), (2, 3), SAME, RELU),
         "conv_valid_relu6": conv(3, [2, 6, 6, 4], 4, (2, 2), (1, 1), VALID, RELU6),

@@ -181,12 +181,12 @@ START_TEST(all_that_is_not_supported_is_said_at_once)
     tflite_tensor(b, "z", TFLITE_I8, "1,2", NULL, 0.5f, 3);
     tflite_tensor(b, "s", TFLITE_STRING, "1,2", NULL, 0, 0);
     tflite_operator(b, TFL_HASHTABLE_LOOKUP, 1, "0", "1", 6, "i1");
-    tflite_custom(b, "SignalWindow", "1", "2");
+    tflite_custom(b, "SignalWhistle", "1", "2");
     tflite_operator(b, TFL_ADD, 99, "0 0", "2", 11, "b0");
     tflite_operator(b, TFL_ADD, 2, "0 3", "2", 11, "b0");
     import("0", "2");
     assert_refused(DIAG_UNSUPPORTED_OP, "operator HASHTABLE_LOOKUP is not supported");
-    assert_refused(DIAG_UNSUPPORTED_OP, "custom operator SignalWindow is not supported");
+    assert_refused(DIAG_UNSUPPORTED_OP, "custom operator SignalWhistle is not supported");
     assert_refused(DIAG_UNSUPPORTED_OP, "of version 99, versions 1 to");
     assert_refused(DIAG_UNSUPPORTED_TYPE, "tensor #3 \"s\" is of STRING");
 }
