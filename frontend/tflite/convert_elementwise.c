@@ -204,10 +204,12 @@ bool convert_tfl_softmax(struct tfl_node *node)
     x = node->inputs[0];
     attrs.axis.axis = x->type.rank - 1;
     if (x->type.dtype == DTYPE_F32) {
+        struct value *logits = tfl_value(node, 0);
+
         if (beta != 1)
-            return tfl_unsupported(node, "beta %g of floats, expected 1", beta);
-        return tfl_output(node, 0,
-                          tfl_build1(node, OP_SOFTMAX, &attrs, "shares", tfl_value(node, 0)));
+            logits = tfl_two(node, OP_MULTIPLY, "steep", logits,
+                             tfl_number(node, DTYPE_F32, beta, "beta"));
+        return tfl_output(node, 0, tfl_build1(node, OP_SOFTMAX, &attrs, "shares", logits));
     }
     if (x->type.dtype == DTYPE_I16)
         return convert_tfl_wide_softmax(node, beta);

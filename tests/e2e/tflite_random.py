@@ -1,7 +1,7 @@
 """Random TensorFlow Lite networks (tests/tflite/chance.py), compiled, built and run, against TensorFlow Lite Micro: codes bit
 for bit, floats within 1e-5 of the greatest number.
 
-    tflite_random.py RELAYC WORK [--count N] [--seed S|new] [--builds B]"""
+    tflite_random.py RELAYC WORK [--count N] [--also N] [--seed S|new] [--builds B]"""
 import argparse
 import collections
 import os
@@ -60,13 +60,17 @@ def main():
     parser.add_argument("work", type=Path)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--also", type=int, default=0, help="so many more, which RELAYC_TEST_TURN chooses")
     parser.add_argument("--builds", type=int, default=1, help="of each network")
     options = parser.parse_args()
     first = int(time.time()) * 1000 if options.seed == "new" else int(options.seed)
     counts, refused, kinds = collections.Counter(), collections.Counter(), collections.Counter()
     ways = [(number, how) for number in range(len(tflite.BUILDS)) if number != tflite.BARE for how in tflite.OPTIONS]
-    print(f"seeds {first} to {first + options.count - 1}")
-    for seed in range(first, first + options.count):
+    seeds = list(range(first, first + options.count))
+    turn = 1_000_000 + int(os.environ.get("RELAYC_TEST_TURN", "0")) * 1000
+    seeds += range(turn, turn + options.also)
+    print(f"seeds {first} to {first + options.count - 1}" + f", and from {turn} {options.also} more" * (options.also > 0))
+    for seed in seeds:
         net = chance.network(seed)
         content, inputs = net.bytes(), net.data()
         outputs = micro(content, inputs, len(net.outputs))
