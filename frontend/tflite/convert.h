@@ -18,6 +18,7 @@ struct tfl_keeping {
     const struct tfl_model *model;
     struct tfl_kept *first, *last;
     int n, n_inits; /* variables; subgraphs that were run for them */
+    bool is_shared; /* the operators may run more than once: nothing may be kept by one of them */
 };
 
 struct tfl_node {
@@ -31,6 +32,7 @@ struct tfl_node {
     struct tfl_tensor **inputs; /* NULL = absent */
     struct tfl_tensor **outputs;
     struct tfl_keeping *keeping;
+    struct import *import; /* for control.c */
 };
 
 typedef bool tfl_converter(struct tfl_node *node);
@@ -138,6 +140,13 @@ bool tfl_memory_set(struct tfl_node *node, struct tfl_kept *kept, struct value *
 
 /* Whether the operator may read this: a resource, or a tensor that keeps its numbers. */
 bool tfl_takes_kept(const struct tfl_operator *op, const struct tfl_tensor *tensor);
+
+/* What all variables hold, and how many there are; makes them hold this again (those that came later: what they hold at
+ * first); and has them hold what one or the other of two such lists says. */
+struct value **tfl_kept_list(struct tfl_node *node, int *n);
+void tfl_kept_restore(struct tfl_node *node, struct value *const *list, int n);
+bool tfl_kept_choose(struct tfl_node *node, struct value *condition, struct value *const *yes,
+                     int n_yes, struct value *const *no, int n_no);
 
 /* Results of main and the module's states, when all operators are converted. */
 bool tfl_import_states(struct function *fn, const struct tfl_keeping *keeping);

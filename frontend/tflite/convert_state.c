@@ -88,7 +88,9 @@ bool tfl_takes_kept(const struct tfl_operator *op, const struct tfl_tensor *tens
     switch (op->code) {
     case TFL_ASSIGN_VARIABLE:
     case TFL_READ_VARIABLE:
-    case TFL_VAR_HANDLE: return tensor->is_resource;
+    case TFL_IF:
+    case TFL_VAR_HANDLE:
+    case TFL_WHILE: return tensor->is_resource;
     case TFL_SVDF:
     case TFL_UNIDIRECTIONAL_SEQUENCE_LSTM:
         return tensor->is_variable && !tensor->refused && tensor->type.dtype != DTYPE_NONE;
@@ -96,10 +98,18 @@ bool tfl_takes_kept(const struct tfl_operator *op, const struct tfl_tensor *tens
     }
 }
 
+static bool runs_once(struct tfl_node *node)
+{
+    return !node->keeping->is_shared ||
+           tfl_unsupported(node, "it keeps numbers, in a loop or in a subgraph of several operators");
+}
+
 struct value *tfl_state(struct tfl_node *node, int input)
 {
     struct tfl_tensor *tensor = node->inputs[input];
 
+    if (!runs_once(node))
+        return NULL;
     if (!tensor->is_variable || tensor->value || tensor->data.data) {
         tfl_unsupported(node, "%s is no variable tensor",
                         tfl_tensor_text(node->ctx, node->graph, tensor));
@@ -125,7 +135,7 @@ struct tfl_kept *tfl_memory(struct tfl_node *node, const char *suffix, const str
 {
     const char *name = arena_printf(&node->ctx->perm, "%s.%s", node->outputs[0]->name, suffix);
     const size_t bytes = type_bytes(type);
-    struct tfl_kept *kept = add_kept(node, "", name);
+    struct tfl_kept *kept = runs_once(node) ? add_kept(node, "", name) : NULL;
 
     if (!kept ||
         !limit_check(node->ctx, LIMIT_INTERFACE, node->origin, (double)node->fn->n_params + 1) ||
@@ -234,6 +244,51 @@ bool convert_tfl_assign_variable(struct tfl_node *node)
     return true;
 }
 
+/* --- branches --------------------------------------------------------------------------------- */
+
+struct value **tfl_kept_list(struct tfl_node *node, int *n)
+{
+    struct value **list = arena_array(&node->ctx->perm, struct value *, node->keeping->n + 1);
+
+    *n = 0;
+    for (const struct tfl_kept *kept = node->keeping->first; kept; kept = kept->next)
+        list[(*n)++] = kept->now;
+    return list;
+}
+
+void tfl_kept_restore(struct tfl_node *node, struct value *const *list, int n)
+{
+    int i = 0;
+
+    for (struct tfl_kept *kept = node->keeping->first; kept; kept = kept->next, i++)
+        kept->now = i < n && list[i] ? list[i] : kept->param;
+}
+
+bool tfl_kept_choose(struct tfl_node *node, struct value *condition, struct value *const *yes,
+                     int n_yes, struct value *const *no, int n_no)
+{
+    int i = 0;
+
+    for (struct tfl_kept *kept = node->keeping->first; kept; kept = kept->next, i++) {
+        struct value *a = i < n_yes && yes[i] ? yes[i] : kept->param;
+        struct value *b = i < n_no && no[i] ? no[i] : kept->param;
+
+        kept->now = a;
+        if (a == b)
+            continue;
+        if (!a || !b)
+            return tfl_unsupported(node, "%s is assigned in a branch or loop, and not read before",
+                                   kept->name);
+        if (!check_kind(node, kept, &a->type) || !check_kind(node, kept, &b->type))
+            return false;
+        kept->now = build(node->fn, OP_IF, NULL, kept->name, node->origin, NULL, 3,
+                          (struct value *const[]){ condition, a, b });
+        if (!kept->now)
+            return false;
+    }
+    return true;
+}
+
 /* --- the subgraph that runs once -------------------------------------------------------------- */
 
 /* One of its operators: VAR_HANDLE, or ASSIGN_VARIABLE of a constant. */
@@ -292,6 +347,8 @@ bool convert_tfl_call_once(struct tfl_node *node)
 
     if (!tfl_check(node, 0, 0, 0))
         return false;
+    if (node->graph != &node->keeping->model->main)
+        return tfl_unsupported(node, "in a subgraph");
     if (index < 1 || index >= node->keeping->model->n_graphs)
         return diag_error(node->ctx, DIAG_TFLITE_GRAPH, node->origin,
                           "it calls subgraph %lld, and the file has %d", (long long)index,

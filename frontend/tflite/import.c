@@ -124,7 +124,7 @@ static bool is_known(struct import *im, const struct tfl_operator *op, const str
 static const struct origin *origin_of(struct import *im, const struct tfl_operator *op, int index)
 {
     struct origin *origin = arena_new(&im->ctx->perm, struct origin);
-    const struct tfl_graph *graph = &im->model.main;
+    const struct tfl_graph *graph = im->graph;
     const int64_t output = op->outputs.n ? fb_int_at(&op->outputs, 0, 4) : -1;
 
     origin->name = "";
@@ -199,7 +199,7 @@ static bool within_limits(struct import *im, const struct origin *origin)
 
 static void import_operator(struct import *im, int index)
 {
-    const struct tfl_graph *graph = &im->model.main;
+    const struct tfl_graph *graph = im->graph;
     const struct tfl_operator *op = &graph->operators[index];
     const struct row *row = find_row(op);
     struct arena *arena = &im->ctx->perm;
@@ -209,6 +209,7 @@ static void import_operator(struct import *im, int index)
                              .graph = graph,
                              .op = op,
                              .keeping = &im->keeping,
+                             .import = im,
                              .arg = row ? row->arg : 0 };
     const int n_errors = im->ctx->diags.n_errors;
     struct custom_op *custom = find_custom(im, op);
@@ -251,6 +252,13 @@ static void import_operator(struct import *im, int index)
     (void)n_errors;
 }
 
+bool tfl_import_operators(struct import *im)
+{
+    for (int i = 0; i < im->graph->n_operators && within_limits(im, NULL); i++)
+        import_operator(im, i);
+    return within_limits(im, NULL);
+}
+
 /* --- the model -------------------------------------------------------------------------------- */
 
 static bool import_model(struct import *im, struct flatbuffer *file)
@@ -259,15 +267,14 @@ static bool import_model(struct import *im, struct flatbuffer *file)
 
     if (!tfl_model_read(im->ctx, file, &im->model))
         return false;
+    im->graph = &im->model.main;
     im->module->producer = arena_printf(&im->module->arena, "TensorFlow Lite%s%s",
                                         *im->model.description ? ": " : "", im->model.description);
     im->module->format = "TensorFlow Lite";
     im->module->n_onnx_nodes = graph->n_operators;
     im->keeping.model = &im->model;
     tfl_import_inputs(im);
-    for (int i = 0; i < graph->n_operators && within_limits(im, NULL); i++)
-        import_operator(im, i);
-    if (within_limits(im, NULL)) {
+    if (tfl_import_operators(im)) {
         tfl_import_outputs(im);
         tfl_import_states(im->module->main, &im->keeping);
         (void)customs_are_used(im);

@@ -3,6 +3,7 @@
 #ifndef FRONTEND_TFLITE_IMPORTER_H
 #define FRONTEND_TFLITE_IMPORTER_H
 
+#include "base/map.h"
 #include "frontend/custom_op.h"
 #include "frontend/tflite/convert.h"
 
@@ -10,6 +11,10 @@ struct import {
     struct ctx *ctx;
     struct module *module;
     struct tfl_model model;
+    struct tfl_graph *graph; /* whose operators are converted: main, or a body (control.c) */
+    int depth;               /* of bodies */
+    int64_t n_rounds;        /* of loops, all together */
+    struct map used;         /* subgraphs that are branches, by number */
     struct tfl_keeping keeping;
     int n_custom; /* operators that are C functions of the user */
     struct custom_op *custom;
@@ -23,6 +28,9 @@ struct tfl_tensor *tfl_import_tensor(struct import *im, const struct origin *ori
 /* Whether relayc reads such a tensor; else an error, against the operator that does. */
 bool tfl_import_readable(struct import *im, const struct origin *origin,
                          const struct tfl_tensor *tensor);
+
+/* Converts the operators of im->graph; false if a limit was reported. */
+bool tfl_import_operators(struct import *im);
 
 /* A custom operator as a call of the user's function. */
 bool tfl_convert_custom(struct tfl_node *node, struct custom_op *custom);

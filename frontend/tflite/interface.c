@@ -10,7 +10,7 @@
 struct tfl_tensor *tfl_import_tensor(struct import *im, const struct origin *origin,
                                      const char *what, size_t i, int64_t index, bool *ok)
 {
-    struct tfl_graph *graph = &im->model.main;
+    struct tfl_graph *graph = im->graph;
 
     if (index >= 0 && index < graph->n_tensors)
         return &graph->tensors[index];
@@ -24,7 +24,7 @@ struct tfl_tensor *tfl_import_tensor(struct import *im, const struct origin *ori
 bool tfl_import_readable(struct import *im, const struct origin *origin,
                          const struct tfl_tensor *tensor)
 {
-    const char *text = tfl_tensor_text(im->ctx, &im->model.main, tensor);
+    const char *text = tfl_tensor_text(im->ctx, im->graph, tensor);
 
     if (tensor->type.dtype == DTYPE_NONE) {
         diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, origin, "%s is of %s", text, tensor->dtype_name);

@@ -24,6 +24,7 @@ class Network:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.tensors, self.operators, self.inputs, self.outputs = [], [], [], []
+        self.bodies = []  # subgraphs of IF and WHILE, from 1 on
 
     def tensor(self, shape, dtype="int8", scale=None, zero=0, data=None, axis=0, variable=False, resource=False):
         scales = [] if scale is None else np.atleast_1d(np.asarray(scale, np.float32)).tolist()
@@ -95,52 +96,56 @@ class Network:
                 b.PrependUOffsetTRelative(offset)
             return b.EndVector()
 
-        buffers = [table(1, {})]
-        tensors = []
-        for i, t in enumerate(self.tensors):
-            quant = table(7, {2: ("o", vector(np.array(t["scale"], np.float32))),
-                              3: ("o", vector(np.full(len(t["scale"]), t["zero"], np.int64))), 6: (4, t["axis"])})
-            name = b.CreateString(f"t{i}")
-            shape = vector(np.array(t["shape"], np.int32))
-            sparsity = t.get("sparsity")
-            if sparsity:
-                levels = []
-                for size, segments, indices in sparsity["levels"]:
-                    lists = {} if segments is None else {
-                        2: (1, 1), 3: ("o", table(1, {0: ("o", vector(np.array(segments, np.int32)))})),
-                        4: (1, 3), 5: ("o", table(1, {0: ("o", vector(np.array(indices, np.uint8)))}))}
-                    levels.append(table(6, {0: (1, int(segments is not None)), 1: (4, size), **lists}))
-                levels = tables(levels)
-                order, blocks = (vector(np.array(sparsity[key], np.int32)) for key in ("order", "blocks"))
-                sparsity = table(3, {0: ("o", order), 1: ("o", blocks), 2: ("o", levels)})
-            fields = {0: ("o", shape), 1: (1, 13 if t["resource"] else t.get("kind", TYPES[t["dtype"]])), 2: (4, len(buffers) if t["data"] is not None else 0), 3: ("o", name)}
-            if t["scale"]:
-                fields[4] = ("o", quant)
-            if t["variable"]:
-                fields[5] = (1, 1)
-            if sparsity:
-                fields[6] = ("o", sparsity)
-            tensors.append(table(8, fields))
-            if t["data"] is not None:
-                buffers.append(table(1, {0: ("o", vector(np.frombuffer(t["data"].tobytes(), np.uint8)))}))
-        codes, operators = [], []
-        for code, version, inputs, outputs, options, kind in self.operators:
-            custom = isinstance(code, str)
-            number = CUSTOM if custom else code
-            codes.append(table(4, {0: (1, min(number, 127)), **({1: ("s", code)} if custom else {}), 2: (4, version), 3: (4, number)}))
-            fields = {0: (4, len(codes) - 1)}
-            built = None
-            if options is not None and not custom:
-                built = table(len(options), {i: o for i, o in enumerate(options) if o is not None})
-            fields[1], fields[2] = ("o", vector(np.array(inputs, np.int32))), ("o", vector(np.array(outputs, np.int32)))
-            if custom:
-                fields[5] = ("o", vector(np.frombuffer(options, np.uint8)))
-            if built is not None:
-                fields[3], fields[4] = (1, kind), ("o", built)
-            operators.append(table(9, fields))
-        graph = table(5, {0: ("o", tables(tensors)), 1: ("o", vector(np.array(self.inputs, np.int32))),
-                          2: ("o", vector(np.array(self.outputs, np.int32))), 3: ("o", tables(operators))})
-        graphs = [graph, *self.more_graphs(table, vector, tables, buffers, codes)]
+        buffers, codes = [table(1, {})], []
+
+        def graph_of(net):
+            tensors = []
+            for i, t in enumerate(net.tensors):
+                quant = table(7, {2: ("o", vector(np.array(t["scale"], np.float32))),
+                                  3: ("o", vector(np.full(len(t["scale"]), t["zero"], np.int64))), 6: (4, t["axis"])})
+                name = b.CreateString(f"t{i}")
+                shape = vector(np.array(t["shape"], np.int32))
+                sparsity = t.get("sparsity")
+                if sparsity:
+                    levels = []
+                    for size, segments, indices in sparsity["levels"]:
+                        lists = {} if segments is None else {
+                            2: (1, 1), 3: ("o", table(1, {0: ("o", vector(np.array(segments, np.int32)))})),
+                            4: (1, 3), 5: ("o", table(1, {0: ("o", vector(np.array(indices, np.uint8)))}))}
+                        levels.append(table(6, {0: (1, int(segments is not None)), 1: (4, size), **lists}))
+                    levels = tables(levels)
+                    order, blocks = (vector(np.array(sparsity[key], np.int32)) for key in ("order", "blocks"))
+                    sparsity = table(3, {0: ("o", order), 1: ("o", blocks), 2: ("o", levels)})
+                fields = {0: ("o", shape), 1: (1, 13 if t["resource"] else t.get("kind", TYPES[t["dtype"]])), 2: (4, len(buffers) if t["data"] is not None else 0), 3: ("o", name)}
+                if t["scale"]:
+                    fields[4] = ("o", quant)
+                if t["variable"]:
+                    fields[5] = (1, 1)
+                if sparsity:
+                    fields[6] = ("o", sparsity)
+                tensors.append(table(8, fields))
+                if t["data"] is not None:
+                    buffers.append(table(1, {0: ("o", vector(np.frombuffer(t["data"].tobytes(), np.uint8)))}))
+            operators = []
+            for code, version, inputs, outputs, options, kind in net.operators:
+                custom = isinstance(code, str)
+                number = CUSTOM if custom else code
+                codes.append(table(4, {0: (1, min(number, 127)), **({1: ("s", code)} if custom else {}), 2: (4, version), 3: (4, number)}))
+                fields = {0: (4, len(codes) - 1)}
+                built = None
+                if options is not None and not custom:
+                    built = table(len(options), {i: o for i, o in enumerate(options) if o is not None})
+                fields[1], fields[2] = ("o", vector(np.array(inputs, np.int32))), ("o", vector(np.array(outputs, np.int32)))
+                if custom:
+                    fields[5] = ("o", vector(np.frombuffer(options, np.uint8)))
+                if built is not None:
+                    fields[3], fields[4] = (1, kind), ("o", built)
+                operators.append(table(9, fields))
+            return table(5, {0: ("o", tables(tensors)), 1: ("o", vector(np.array(net.inputs, np.int32))),
+                              2: ("o", vector(np.array(net.outputs, np.int32))), 3: ("o", tables(operators))})
+
+        graphs = [graph_of(net) for net in (self, *self.bodies)]
+        graphs += self.more_graphs(table, vector, tables, buffers, codes)
         root = table(8, {0: (4, 3), 1: ("o", tables(codes)), 2: ("o", tables(graphs)), 4: ("o", tables(buffers))})
         b.Finish(root, file_identifier=b"TFL3")
         return bytes(b.Output())
@@ -368,11 +373,12 @@ AVERAGE, MAX, ADD, SUB, MUL, CUSTOM = 1, 17, 0, 41, 18, 32
 
 def networks():
     """NAME -> Network."""
+    from control import control
     from formats import formats
     from operators import operators
     from signals import signals
     table = {
-        **operators(), **formats(), **signals(),
+        **operators(), **formats(), **signals(), **control(),
         "conv_same": conv(1, [1, 7, 6, 3], 5, (3, 3)),
         "conv_stride": conv(2, [1, 9, 8, 4], 8, (3, 2), (2, 3), SAME, RELU),
         "conv_valid_relu6": conv(3, [2, 6, 6, 4], 4, (2, 2), (1, 1), VALID, RELU6),
