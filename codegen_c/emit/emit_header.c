@@ -95,6 +95,9 @@ static bool can_fail(const struct codegen *codegen)
     return any;
 }
 
+/* NAME_REGION_FAILED: above all other codes, since the index of a region is added. */
+enum { REGION_FAILED = 100 };
+
 static void add_constants(struct codegen *codegen, struct str *out)
 {
     const char *upper = codegen->upper;
@@ -119,8 +122,6 @@ static void add_constants(struct codegen *codegen, struct str *out)
             ",\n    %s_WRONG_ARITHMETIC = 5 /* another rounding, subnormal numbers flushed to "
             "zero, or FMA:\n%*s * the bits would not be those of other machines */",
             upper, (int)strlen(upper) + 26, "");
-    if (codegen->n_modules)
-        str_printf(out, ",\n    %s_REGION_FAILED = 4", upper);
     if (is_guarded(codegen))
         str_printf(out, ",\n    %s_OVERRUN = 6", upper);
     if (checks_arrays(codegen))
@@ -135,6 +136,8 @@ static void add_constants(struct codegen *codegen, struct str *out)
             ",\n    %s_WRONG_NUMBER = -1 /* an input has a number that asks for another shape "
             "than the\n%*s * model declares: the outputs are not to be used */",
             upper, (int)strlen(upper) + 23, "");
+    if (codegen->n_modules) /* the last, since indices are added */
+        str_printf(out, ",\n    %s_REGION_FAILED = %d", upper, REGION_FAILED);
     str_add(out, "\n};\n\n");
 }
 

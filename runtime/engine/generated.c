@@ -9,7 +9,7 @@
 #include "runtime/engine/host_compile.h"
 
 /* NAME_REGION_FAILED of NAME.h, to which the region's index is added; NAME_WRONG_NUMBER. */
-enum { ARENA_ALIGN = 64, REGION_FAILED = 4, WRONG_NUMBER = -1 };
+enum { ARENA_ALIGN = 64, REGION_FAILED = 100, WRONG_NUMBER = -1 };
 
 typedef int call_function(int region, const void *const *in, void *const *out, void *arena);
 
