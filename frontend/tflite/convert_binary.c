@@ -67,6 +67,9 @@ static bool check_numbers(struct tfl_node *node)
 
 bool convert_tfl_divide(struct tfl_node *node)
 {
+    if (node->n_inputs == 2 && node->inputs[0] && node->inputs[0]->type.dtype == DTYPE_I8 &&
+        !tfl_is_plain(node->inputs[0]))
+        return tfl_check(node, 2, 2, 1) && tfl_divide_codes(node);
     return check_numbers(node) &&
            tfl_output(node, 0, tfl_activation(node, 0, of_both(node, OP_DIVIDE, "quotient")));
 }

@@ -37,6 +37,9 @@ bool tfl_check_codes(struct tfl_node *node);
 /* An axis, non-negative and within rank; else an error. */
 bool tfl_check_axis(struct tfl_node *node, int64_t axis, int rank, int64_t *out);
 
+/* DIV of i8. */
+bool tfl_divide_codes(struct tfl_node *node);
+
 /* SOFTMAX of i16. */
 bool convert_tfl_wide_softmax(struct tfl_node *node, double beta);
 

@@ -114,8 +114,9 @@ static bool lstm_attrs_of(struct tfl_node *node, const struct lstm *lstm,
     const double clip = tfl_real(node, CELL_CLIP, 0);
     int exponent;
 
-    if (!tfl_check_type(node, h, DTYPE_I8) || !tfl_check_type(node, c, DTYPE_I16) ||
-        !tfl_check_scale(node, h) || !tfl_check_scale(node, c))
+    if (!tfl_check_type(node, h, node->inputs[X]->type.dtype) ||
+        !tfl_check_type(node, c, DTYPE_I16) || !tfl_check_scale(node, h) ||
+        !tfl_check_scale(node, c))
         return false;
     if (frexp(tfl_scale(c, 0), &exponent) != 0.5 || exponent - 1 < -15 || exponent - 1 > 0 ||
         tfl_zero(c) != 0)
@@ -135,6 +136,26 @@ static bool lstm_attrs_of(struct tfl_node *node, const struct lstm *lstm,
     return true;
 }
 
+/* What 64 bits hold: codes without zero points, biases of 48 bits, factors below 2^7. */
+static bool is_wide_form(struct tfl_node *node, const int64_t *bias, int64_t n)
+{
+    if (tfl_zero(node->inputs[X]) != 0 || tfl_zero(node->inputs[H]) != 0)
+        return tfl_unsupported(node, "INT16 with a zero point, expected 0");
+    for (int64_t i = 0; i < n; i++)
+        if (bias[i] >= (int64_t)1 << 46 || bias[i] < -((int64_t)1 << 46))
+            return tfl_unsupported(node, "a bias of %lld, expected less than 2^46",
+                                   (long long)bias[i]);
+    for (int i = 0; i < 2 * GATES; i++) {
+        const struct tfl_tensor *w = node->inputs[W + i], *x = node->inputs[i < GATES ? X : H];
+        const double factor = tfl_scale(x, 0) * tfl_scale(w, 0) * 4096;
+
+        if (!(factor < 64) || !(factor > 0x1p-30))
+            return tfl_unsupported(
+                node, "the factor %g of the sums of a gate, expected 2^-30 to 64", factor);
+    }
+    return true;
+}
+
 /* y, and the cell state behind it. */
 static struct node *codes_lstm(struct tfl_node *node, const struct lstm *lstm)
 {
@@ -142,33 +163,37 @@ static struct node *codes_lstm(struct tfl_node *node, const struct lstm *lstm)
     const struct type w = type_make(DTYPE_I8, 2, (const int64_t[]){ rows, lstm->input });
     const struct type r = type_make(DTYPE_I8, 2, (const int64_t[]){ rows, lstm->hidden });
     const struct type b = type_make(DTYPE_I32, 1, &rows);
-    struct value *inputs[8];
+    const bool is_wide = node->inputs[X]->type.dtype == DTYPE_I16;
+    const struct type wide_bias = type_make(DTYPE_I64, 1, &rows);
+    struct value *inputs[8] = { NULL };
     union attrs attrs;
     int8_t *weights, *recurrent;
-    int32_t *bias;
+    void *bias;
 
     if (!tfl_check_scale(node, node->inputs[X]) || !lstm_attrs_of(node, lstm, &attrs.lstm_tables))
         return NULL;
     weights = joined(node, W, file_order, &w);
     recurrent = joined(node, R, file_order, &r);
-    bias = joined(node, BIAS, file_order, &b);
-    if (!weights || !recurrent || !bias)
+    bias = joined(node, BIAS, file_order, is_wide ? &wide_bias : &b);
+    if (!weights || !recurrent || !bias || (is_wide && !is_wide_form(node, bias, rows)))
         return NULL;
     inputs[0] = tfl_value(node, X);
     inputs[1] = tfl_made(node, &w, weights, "weights");
     inputs[2] = tfl_made(node, &r, recurrent, "recurrent");
-    inputs[3] =
-        bias_of(node, lstm, weights, lstm->input, tfl_zero(node->inputs[X]), bias, "x_bias");
-    inputs[4] =
-        bias_of(node, lstm, recurrent, lstm->hidden, tfl_zero(node->inputs[H]), NULL, "h_bias");
-    inputs[5] = factors_of(node);
-    inputs[6] = tfl_state(node, H);
-    inputs[7] = tfl_state(node, C);
-    for (int i = 0; i < 8; i++)
+    inputs[3] = is_wide ? tfl_made(node, &wide_bias, bias, "x_bias")
+                        : bias_of(node, lstm, weights, lstm->input, tfl_zero(node->inputs[X]), bias,
+                                  "x_bias");
+    inputs[4] = factors_of(node);
+    inputs[5] = tfl_state(node, H);
+    inputs[6] = tfl_state(node, C);
+    if (!is_wide)
+        inputs[7] =
+            bias_of(node, lstm, recurrent, lstm->hidden, tfl_zero(node->inputs[H]), NULL, "h_bias");
+    for (int i = 0; i < 8 - is_wide; i++)
         if (!inputs[i])
             return NULL;
     return node_new(node->fn, &(struct node_args){ .op = OP_QNN_LSTM_TABLES,
-                                                   .n_inputs = 8,
+                                                   .n_inputs = 8 - is_wide,
                                                    .inputs = inputs,
                                                    .attrs = &attrs,
                                                    .origin = node->origin });
@@ -272,7 +297,8 @@ bool convert_tfl_lstm(struct tfl_node *node)
                tfl_state_set(node, C, tfl_shaped(node, made->outputs[2], 2, state, "c_behind")) &&
                tfl_output(node, 0, y);
     }
-    if (!tfl_check_type(node, node->inputs[X], DTYPE_I8))
+    if (node->inputs[X]->type.dtype != DTYPE_I16 &&
+        !tfl_check_type(node, node->inputs[X], DTYPE_I8))
         return false;
     made = codes_lstm(node, &lstm);
     if (!made)

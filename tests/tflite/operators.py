@@ -93,6 +93,23 @@ def products(seed):
     return net.result(*y)
 
 
+def quotients(seed):
+    """DIV of codes: by one number, by a row, by codes on either side of their zero point."""
+    net = Family(seed)
+    x, other = net.input([2, 128], 0.05, -3), net.input([2, 128], 0.031, 11)
+    above = net.of(55, [other, net.tensor([], "int8", 0.031, 11, np.int8(12))], [2, 128], (0.031, 11), options=[], kind=39)
+    low = net.of(55, [other, net.tensor([], "int8", 0.031, 11, np.int8(-116))], [2, 128], (0.031, 11), options=[], kind=39)
+    below = net.of(57, [low, net.tensor([], "int8", 0.031, 11, np.int8(10))], [2, 128], (0.031, 11), options=[], kind=39)
+    row = net.tensor([128], "int8", 0.02, 0, net.rng.choice(np.array([-128, -77, -2, -1, 1, 2, 5, 64, 99, 127]), 128).astype(np.int8))
+    y = [net.of(42, [x, net.tensor([], "int8", scale, zero, np.int8(code))], [2, 128], quant, options=[(1, activation)], kind=29)
+         for scale, zero, code, quant, activation in ((0.02, 0, 100, (0.03, 4), NONE), (0.02, 5, -100, (0.03, 4), RELU),
+                                                      (0.013, -128, 127, (0.05, -3), NONE), (0.5, 0, -1, (0.11, 0), 3), (0.04, 7, 8, (1.7, 9), 2))]
+    y += [net.of(42, [x, divisor], [2, 128], quant, options=[(1, activation)], kind=29)
+          for divisor, quant, activation in ((above, (0.05, -3), NONE), (below, (0.05, -3), NONE), (above, (0.011, 20), RELU), (row, (0.02, 3), NONE),
+                                             (below, (0.03, 0), 3))]
+    return net.result(*y)
+
+
 def normalized(seed):
     """L2_NORMALIZATION of codes: lines with one element, near zero, at the ends of the type."""
     net = Family(seed)
@@ -247,6 +264,7 @@ def operators():
         "refused": refused(123),
         "ties": ties(124),
         "normalized": normalized(130),
+        "quotients": quotients(138),
         "detection": detection(125, 90, 5, False),
         "detection_of_one_class": detection(126, 200, 1, False, background=0, columns=6),
         "detection_regular": detection(127, 60, 4, True, 0.6),

@@ -135,6 +135,18 @@ def make(network, scales_of):
                 [(1, 4), ("f", clip), ("f", 0.0), (1, int(time_major))], 71)
         return net.result(y)
 
+    def wide_lstm(seed, batch, steps, inputs, hidden, time_major=False, c_power=-12, clip=0.0, x_scale=0.0004, w_scale=0.01):
+        """Codes of 16 bits, biases of 64."""
+        net = Streaming(seed)
+        x = net.input([steps, batch, inputs] if time_major else [batch, steps, inputs], x_scale, 0, "int16")
+        lists = [[net.weights([hidden, n], net.rng.uniform(0.4, 1.6) * w_scale) for _ in range(4)] for n in (inputs, hidden)]
+        biases = [net.tensor([hidden], "int64", 1.0, 0, net.rng.integers(-1 << 20, 1 << 20, hidden)) for _ in range(4)]
+        state = [net.tensor([batch, hidden], "int16", scale, 0, variable=True) for scale in (1 / 32768, 2.0**c_power)]
+        y = net.tensor([steps, batch, hidden] if time_major else [batch, steps, hidden], "int16", 1 / 32768, 0)
+        net.add(LSTM, 1, [x, *lists[0], *lists[1], -1, -1, -1, *biases, -1, -1, *state, -1, -1, -1, -1], [y],
+                [(1, 4), ("f", clip), ("f", 0.0), (1, int(time_major))], 71)
+        return net.result(y)
+
     def svdf(seed, batch, inputs, units, rank, memory, kind="int8", twin=None):
         """kind: of the state; twin: of hybrid weights, not None."""
         net = Streaming(seed)
@@ -159,6 +171,8 @@ def make(network, scales_of):
             "state_swap": swap(704), "lstm": lstm(705, 1, 5, 7, 9), "lstm_time_major": lstm(706, 2, 3, 6, 8, True, -11, -4),
             "lstm_batch": lstm(707, 3, 2, 5, 4, False, -15, 9), "lstm_clip": lstm(708, 1, 4, 8, 8, False, -10, 0, 0.75),
             "lstm_step": lstm(709, 1, 1, 16, 12, False, -13), "lstm_of_floats": lstm(710, 1, 4, 6, 5, floats=True),
+            "lstm_i16": wide_lstm(718, 1, 5, 7, 9), "lstm_i16_time_major": wide_lstm(719, 2, 3, 6, 8, True, -11, 0, 0.00003, 0.02),
+            "lstm_i16_clip": wide_lstm(720, 3, 4, 8, 5, False, -15, 0.4), "lstm_i16_long": wide_lstm(721, 1, 2, 1100, 3, False, -10, 0, 0.0004, 0.0005),
             "svdf": svdf(711, 1, 8, 6, 1, 5), "svdf_rank": svdf(712, 2, 7, 4, 2, 3), "svdf_i16": svdf(713, 1, 8, 5, 1, 6, "int16"),
             "svdf_no_memory": svdf(714, 1, 5, 4, 3, 1), "svdf_of_floats": svdf(715, 2, 6, 4, 2, 3, "float32"),
             **{f"{name}_hybrid{'_twin' * twin}": made for twin in (False, True) for name, made in (

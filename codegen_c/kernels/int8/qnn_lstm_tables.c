@@ -10,8 +10,8 @@ static bool accepts_qnn_lstm_tables(const struct region *region, const char **wh
 {
     if (!takes_sizes(region, why))
         return false;
-    for (int i = LSTM_W; i <= LSTM_FACTORS; i++)
-        if (region->anchor->inputs[i]->kind != VALUE_CONSTANT) {
+    for (int i = LSTM_W; i < region->anchor->n_inputs; i++)
+        if (i != LSTM_H && i != LSTM_C && region->anchor->inputs[i]->kind != VALUE_CONSTANT) {
             *why = "a weight, bias or factor is not known at compile time";
             return false;
         }
@@ -59,10 +59,37 @@ static void bind_numbers(struct bind *bind, const struct lstm_numbers *numbers, 
         bind_text(bind, "c_scaled", "cell[k] * %d", numbers->c_factor);
 }
 
+/* Sums of products with a row: in 64 bits if it may need them. */
+static void bind_weigh(struct bind *bind, const char *key, const struct value *weights)
+{
+    const char *helper = lstm_fits_32_bits(weights) ? "weigh_i16" : "weigh_wide_i16";
+
+    bind_text(bind, key, "%s", helper);
+    bind_helper(bind, helper);
+}
+
+/* Codes of 16 bits: biases of 64 bits, and none of the hidden state, which has no zero point. */
+static void bind_width(struct bind *bind, bool wide)
+{
+    const struct node *node = bind->region->anchor;
+
+    bind_flag(bind, "wide", wide);
+    bind_text(bind, "least", wide ? "INT16_MIN" : "INT8_MIN");
+    bind_text(bind, "most", wide ? "INT16_MAX" : "INT8_MAX");
+    if (wide) {
+        bind_weigh(bind, "weigh_x", node->inputs[LSTM_W]);
+        bind_weigh(bind, "weigh_h", node->inputs[LSTM_R]);
+        bind_helper(bind, "requantize_wide");
+    } else {
+        bind_input(bind, "h_bias", LSTM_H_BIAS);
+        bind_helper(bind, "weigh_i8");
+    }
+}
+
 static bool bind_qnn_lstm_tables(struct bind *bind)
 {
-    static const char *const helpers[] = { "clamp_int",    "requantize", "weigh_i8",
-                                           "logistic_q15", "tanh_q15",   "shift_down" };
+    static const char *const helpers[] = { "clamp_int", "requantize", "logistic_q15", "tanh_q15",
+                                           "shift_down" };
     const struct node *node = bind->region->anchor;
     const struct lstm_sizes s = lstm_sizes_of(node);
     const struct lstm_numbers numbers = lstm_numbers_of(node, node->inputs[LSTM_FACTORS]->data);
@@ -78,7 +105,7 @@ static bool bind_qnn_lstm_tables(struct bind *bind)
     bind_input(bind, "weight", LSTM_W);
     bind_input(bind, "recurrent", LSTM_R);
     bind_input(bind, "x_bias", LSTM_X_BIAS);
-    bind_input(bind, "h_bias", LSTM_H_BIAS);
+    bind_width(bind, anchor_input(bind->region, LSTM_X)->dtype == DTYPE_I16);
     bind_input(bind, "h", LSTM_H);
     bind_input(bind, "c", LSTM_C);
     bind_text(bind, "y", "%s", bind->region->results[0]);

@@ -155,8 +155,13 @@ static const struct kernel_case exact_layers[] = {
 
 #define OF_TABLES(batch, in, hidden, rows)                                                         \
     "; const i8[" rows "," in "]; const i8[" rows "," hidden "]; const i32[" rows                  \
-    "] 900 -1500 40 7000; const i32[" rows "] -300 20 999; const f32[8] 0.9 1.1 0.7 1.6 0.3 "      \
-    "0.45 0.2 0.31; i8[" batch "," hidden "]; i16[" batch "," hidden "]"
+    "] 900 -1500 40 7000; const f32[8] 0.9 1.1 0.7 1.6 0.3 0.45 0.2 0.31; i8[" batch "," hidden    \
+    "]; i16[" batch "," hidden "]; const i32[" rows "] -300 20 999"
+/* codes of 16 bits */
+#define OF_WIDE(batch, in, hidden, rows)                                                           \
+    "; const i8[" rows "," in "]; const i8[" rows "," hidden "]; const i64[" rows                  \
+    "] 900000 -15000000 40 70000000; const f32[8] 0.009 0.0011 0.7 0.016 0.003 0.0045 0.002 "      \
+    "0.0031; i16[" batch "," hidden "]; i16[" batch "," hidden "]"
 
 static const struct kernel_case lstms_of_tables[] = {
     { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.0078125, h_zero=3, c_power=-12",
@@ -166,6 +171,11 @@ static const struct kernel_case lstms_of_tables[] = {
       "i8[3,2,4]" OF_TABLES("2", "4", "5", "20") },
     { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.0078125, c_power=-11, c_most=1500",
       "i8[1,2,7]" OF_TABLES("1", "7", "3", "12") },
+    { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.000030517578125, c_power=-12",
+      "i16[2,3,4]" OF_WIDE("2", "4", "5", "20") },
+    { "qnn_lstm_tables", "qnn.lstm_tables",
+      "time_major=true, h_scale=0.00005, c_power=-15, c_most=20000",
+      "i16[2,2,1400] 32767 -32768 -9 77" OF_WIDE("2", "1400", "2", "8") },
     { "qnn_lstm_tables", "qnn.lstm_tables", "h_scale=0.004, c_power=-9",
       "i8[1,1,1]" OF_TABLES("1", "1", "1", "4") },
 };

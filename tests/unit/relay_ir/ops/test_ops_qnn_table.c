@@ -72,14 +72,20 @@ static const struct op_case cases[] = {
     /* y as TensorFlow Lite Micro computes it */
     { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=-11, c_most=0}",
       "i8[1,2,1] 20 -90; i8[4,1] 50 -70 90 30; i8[4,1] -20 40 60 -80; i32[4] 250 -410 570 140; "
-      "i32[4] 80 -160 -240 320; f32[8] 4.096 4.096 4.096 4.096 0.32 0.32 0.32 0.32; i8[1,1] 4; "
-      "i16[1,1] 0",
+      "f32[8] 4.096 4.096 4.096 4.096 0.32 0.32 0.32 0.32; i8[1,1] 4; i16[1,1] 0; "
+      "i32[4] 80 -160 -240 320",
       "i8[1,2,1] 60 8; i16[1,1] 1534", NULL },
     { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=-11, c_most=0}",
-      "i8[1,2,1] 20; i8[4,1] 50; i8[4,2] 20; i32[4] 1; i32[4] 1; f32[8] 1; i8[1,2] 4; i16[1,2] 0",
+      "i8[1,2,1] 20; i8[4,1] 50; i8[4,2] 20; i32[4] 1; f32[8] 1; i8[1,2] 4; i16[1,2] 0; i32[4] 1",
       ";", "do not fit together" },
+    { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=0, c_power=-11, c_most=0}",
+      "i16[1,2,1] 20; i8[4,1] 50; i8[4,1] 20; i32[4] 1; f32[8] 1; i16[1,1] 4; i16[1,1] 0",
+      ";", "do not fit together" },
+    { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=-11, c_most=0}",
+      "i16[1,2,1] 20; i8[4,1] 50; i8[4,1] 20; i64[4] 1; f32[8] 1; i16[1,1] 4; i16[1,1] 0",
+      ";", "out of range" },
     { "qnn.lstm_tables", "{time_major=false, h_scale=0.0078125, h_zero=4, c_power=1, c_most=0}",
-      "i8[1,2,1] 20; i8[4,1] 50; i8[4,1] 20; i32[4] 1; i32[4] 1; f32[8] 1; i8[1,1] 4; i16[1,1] 0",
+      "i8[1,2,1] 20; i8[4,1] 50; i8[4,1] 20; i32[4] 1; f32[8] 1; i8[1,1] 4; i16[1,1] 0; i32[4] 1",
       ";", "out of range" },
 
     /* -ln 2 in tenths; next to 0 and 25.5 below it; of four -ln 4 */
