@@ -166,6 +166,11 @@ static bool has_mve(const struct machine *machine)
     return machine->dot == DOT_MVE;
 }
 
+static bool has_rvv(const struct machine *machine)
+{
+    return machine->lanes > 1;
+}
+
 static bool has_avx512(const struct machine *machine)
 {
     return machine->lanes >= 16;
@@ -224,6 +229,7 @@ static const struct {
     { "__ARM_FEATURE_MVE", { ARCH_ARM }, has_mve },
     { "__ARM_", { ARCH_AARCH64, ARCH_ARM }, NULL },
     { "__aarch64__", { ARCH_AARCH64 }, NULL },
+    { "__riscv_vector", { ARCH_RISCV32, ARCH_RISCV64 }, has_rvv },
     { "__riscv", { ARCH_RISCV32, ARCH_RISCV64 }, NULL },
     { "__wasm", { ARCH_WASM32 }, NULL },
 };

@@ -119,6 +119,15 @@ def constant(model, name):
     return None
 
 
+def every_node(graph):
+    """Those of branches and bodies, too."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from every_node(attribute.g)
+
+
 class Oracle:
     """Expected outputs of a model for SETS sets of inputs, or for those that are given."""
 
@@ -130,7 +139,7 @@ class Oracle:
         self.wanted = [[v[name] for name in self.names] for v in self.values]
         self.greatest = {name: max(float(np.max(np.abs(v[name]), initial=0)) for v in self.values)
                          for name, first in self.values[0].items() if first.dtype.kind == "f"}
-        self.stepped = any("QuantizeLinear" in node.op_type or node.op_type.startswith("QLinear") for node in model.graph.node)
+        self.stepped = any("QuantizeLinear" in node.op_type or node.op_type.startswith("QLinear") for node in every_node(model.graph))
         self.known = {}
 
     def deviations(self, precision, draws):

@@ -227,7 +227,8 @@ def quantised_functions(n):
     own = [n.const(number) for number in scale_of(n, n.values[x], kind)]
     given = [n.op("QuantizeLinear", [x] + own)] + own
     if what in ("Sigmoid", "Softmax"):
-        y = [n.const(np.float32(1 / 255)), n.const(kind(0 if kind == np.uint8 else -128))]
+        # ONNX Runtime computes with 1 / scale, cut off
+        y = [n.const(np.float32(1 / 256)), n.const(kind(0 if kind == np.uint8 else -128))]
     elif what == "Concat":
         other = partner(n, x)
         if n.values[other].ndim != rank:
