@@ -177,19 +177,28 @@ static bool check_256ths(struct tfl_node *node)
                            tfl_scale(y, 0), (long long)tfl_zero(y));
 }
 
+/* -d * beta * scale in units of 2^-26; 1 where the kernel leaves an element out. */
+static int32_t exponent_of(const struct tfl_node *node, double beta, int64_t d)
+{
+    const double scale = tfl_scale(node->inputs[0], 0);
+    const struct fixed_point factor = fixed_point_of(fmin(beta * scale * 0x1p26, 0x1p31 - 1));
+
+    return d <= tfl_radius(5, factor.shift)
+               ? q31_multiply((int32_t)(-d * ((int64_t)1 << factor.shift)), factor.multiplier)
+               : 1;
+}
+
 /* exp(-d * beta * scale) * 2^31; 0 where the kernel leaves an element out. */
 static struct value *powers_of(struct tfl_node *node, double beta)
 {
     const struct type type = type_make(DTYPE_I32, 1, (const int64_t[]){ QNN_VALUES });
-    const double scale = tfl_scale(node->inputs[0], 0);
-    const struct fixed_point factor = fixed_point_of(fmin(beta * scale * 0x1p26, 0x1p31 - 1));
-    const int64_t radius = tfl_radius(5, factor.shift);
     int32_t *powers = tfl_payload(node, &type);
 
-    for (int64_t d = 0; powers && d < QNN_VALUES; d++)
-        if (d <= radius)
-            powers[d] = q31_exp(
-                q31_multiply((int32_t)(-d * ((int64_t)1 << factor.shift)), factor.multiplier), 5);
+    for (int64_t d = 0; powers && d < QNN_VALUES; d++) {
+        const int32_t exponent = exponent_of(node, beta, d);
+
+        powers[d] = exponent <= 0 ? q31_exp(exponent, 5) : 0;
+    }
     return tfl_made(node, &type, powers, "powers");
 }
 
@@ -224,4 +233,49 @@ bool convert_tfl_softmax(struct tfl_node *node)
                   (struct value *const[]){ tfl_value(node, 0), powers_of(node, beta),
                                            tfl_scale_of(node, node->outputs[0], "scale"),
                                            tfl_zero_of(node, node->outputs[0], "zero") }));
+}
+
+/* Exponents; all below -16 give the least code. */
+static struct value *exponents_of(struct tfl_node *node)
+{
+    const int32_t least = -20 * (1 << 26);
+    const struct type type = type_make(DTYPE_I32, 1, (const int64_t[]){ QNN_VALUES });
+    int32_t *exponents = tfl_payload(node, &type);
+
+    for (int64_t d = 0; exponents && d < QNN_VALUES; d++) {
+        const int32_t exponent = exponent_of(node, 1, d);
+
+        exponents[d] = exponent > 0 || exponent < least ? least : exponent;
+    }
+    return tfl_made(node, &type, exponents, "exponents");
+}
+
+bool convert_tfl_log_softmax(struct tfl_node *node)
+{
+    const struct tfl_tensor *x, *y;
+    union attrs attrs;
+
+    if (!tfl_check(node, 1, 1, 1) || !tfl_check_rank(node, node->inputs[0], 1, MAX_RANK))
+        return false;
+    x = node->inputs[0];
+    y = node->outputs[0];
+    attrs.axis.axis = x->type.rank - 1;
+    if (x->type.dtype == DTYPE_F32)
+        return tfl_output(node, 0,
+                          tfl_build1(node, OP_LOG_SOFTMAX, &attrs, "y", tfl_value(node, 0)));
+    if (!tfl_check_type(node, x, DTYPE_I8) || !tfl_check_type(node, y, DTYPE_I8) ||
+        !tfl_check_scale(node, x) || !tfl_check_scale(node, y))
+        return false;
+    if (tfl_scale(y, 0) != 1.0 / 16 || tfl_zero(y) != 127)
+        return tfl_unsupported(node,
+                               "a result of scale %g and zero point %lld, expected 1/16 and 127",
+                               tfl_scale(y, 0), (long long)tfl_zero(y));
+    if (!(tfl_scale(x, 0) * 0x1p26 > 1))
+        return tfl_unsupported(node, "the scale %g leaves no steps", tfl_scale(x, 0));
+    return tfl_output(
+        node, 0,
+        tfl_build(node, OP_QNN_LOG_SOFTMAX_POWERS, &attrs, "logarithms", 5,
+                  (struct value *const[]){ tfl_value(node, 0), powers_of(node, 1),
+                                           exponents_of(node), tfl_scale_of(node, y, "scale"),
+                                           tfl_zero_of(node, y, "zero") }));
 }

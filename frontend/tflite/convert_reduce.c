@@ -106,17 +106,6 @@ bool convert_tfl_cumsum(struct tfl_node *node)
         node, 0, tfl_codes(node, sum, 2 * tfl_scale(x, 0) / (0x1p20 * tfl_scale(y, 0)), "codes"));
 }
 
-bool convert_tfl_log_softmax(struct tfl_node *node)
-{
-    union attrs attrs;
-
-    if (!tfl_check(node, 1, 1, 1) || !tfl_check_rank(node, node->inputs[0], 1, MAX_RANK) ||
-        !tfl_check_type(node, node->inputs[0], DTYPE_F32))
-        return false;
-    attrs.axis.axis = node->inputs[0]->type.rank - 1;
-    return tfl_output(node, 0, tfl_build1(node, OP_LOG_SOFTMAX, &attrs, "y", tfl_value(node, 0)));
-}
-
 /* x / |x| of codes, to units of 2^-7. */
 static bool l2_normalized_codes(struct tfl_node *node)
 {

@@ -95,6 +95,43 @@ int32_t q31_tanh(int32_t a)
     return a == 0 ? 0 : a > 0 ? y : -y;
 }
 
+/* Bits above the highest 1 of x > 0. */
+static int zeros_of(int32_t x)
+{
+    int zeros = 0;
+
+    while (!((uint32_t)x << zeros >> 31))
+        zeros++;
+    return zeros;
+}
+
+int32_t q31_log(int32_t x)
+{
+    const int32_t ln_2 = 1488522236, root_half = 1518500250, fourth_root_half = 1805811301;
+    const int32_t in_cube = 117049297, in_square = 127690142;   /* 11/240 and 1/20 times 2^(1/4) */
+    const int32_t constant = 1057819769, in_linear = 638450708; /* 2^(3/4) - 2^(1/4), 2^(1/4) / 4 */
+    const int32_t quarter = 1 << 23;                            /* in units of 2^-25 */
+    const int a_zeros = zeros_of(x), b_zeros = zeros_of(q31_multiply(x, root_half));
+    /* x by a power of 2, and that times the root of 1/2: the lesser lies about the fourth root */
+    const int32_t a = shifted_up(q31_multiply(shifted_up(x, a_zeros - 1), root_half), 1);
+    const int32_t b = shifted_up(x, b_zeros - 1), r = a < b ? a : b;
+    const int32_t a_power = (12 - a_zeros) * (1 << 25) + quarter;
+    const int32_t b_power = (13 - b_zeros) * (1 << 25) - quarter;
+    const int32_t power = a_power > b_power ? a_power : b_power;
+    const int64_t both = (int64_t)r + fourth_root_half;
+    const int32_t p = (int32_t)((both + (both >= 0 ? 1 : -1)) / 2);
+    const int32_t q = wrapped(2 * ((int64_t)r - fourth_root_half)), square = q31_multiply(q, q);
+    const int32_t above =
+        wrapped((int64_t)q31_multiply(q, r) + q31_multiply(q31_multiply(q, square), in_cube));
+    const int32_t below = wrapped(
+        (int64_t)q31_multiply(p, wrapped((int64_t)constant + q + q31_multiply(in_square, square))) +
+        q31_multiply(in_linear, q));
+
+    return shifted_up(wrapped((int64_t)q31_multiply(power, ln_2) +
+                              q31_multiply(q31_shift_down(above, 6), q31_inverse(below))),
+                      1);
+}
+
 int32_t q31_reciprocal(uint32_t x, int *shift)
 {
     int zeros = 0;

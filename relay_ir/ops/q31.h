@@ -20,6 +20,10 @@ int32_t q31_exp(int32_t a, int integer_bits);
 int32_t q31_inverse(int32_t x);
 int32_t q31_difference(int32_t x);
 
+/* ln(x) for x of 1 .. 4096 in units of 2^-19: in units of 2^-26. A quotient of polynomials about the fourth root of
+ * 1/2. */
+int32_t q31_log(int32_t x);
+
 /* logistic and tanh of a in units of 2^-27. */
 int32_t q31_logistic(int32_t a);
 int32_t q31_tanh(int32_t a);

@@ -110,6 +110,15 @@ def quotients(seed):
     return net.result(*y)
 
 
+def logarithms(seed):
+    """LOG_SOFTMAX of codes."""
+    net = Family(seed)
+    y = []
+    for shape, scale, zero in ([3, 10], 0.1, 7), ([2, 2, 5], 0.004, -128), ([2, 300], 0.02, 0), ([4, 1], 0.05, 3), ([8, 4], 0.7, -3), ([1, 4000], 0.3, 100), ([16, 2], 9.5, 0):
+        y.append(net.of(50, [net.input(shape, scale, zero)], shape, (1 / 16, 127), options=[], kind=36, version=2))
+    return net.result(*y)
+
+
 def normalized(seed):
     """L2_NORMALIZATION of codes: lines with one element, near zero, at the ends of the type."""
     net = Family(seed)
@@ -265,6 +274,7 @@ def operators():
         "ties": ties(124),
         "normalized": normalized(130),
         "quotients": quotients(138),
+        "logarithms": logarithms(139),
         "detection": detection(125, 90, 5, False),
         "detection_of_one_class": detection(126, 200, 1, False, background=0, columns=6),
         "detection_regular": detection(127, 60, 4, True, 0.6),

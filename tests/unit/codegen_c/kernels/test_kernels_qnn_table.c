@@ -83,6 +83,9 @@ static const struct kernel_case softmaxes[] = {
       "0" },
 };
 
+#define OF_EXPONENTS                                                                               \
+    "; const i32[256] 2147483647 1900000000 1000000000 77777 0 12; const i32[256] 0 -8000000 "     \
+    "-51234567 -690000000 -1342177280 -1300000000; const f32[] 0.0625; const i8[] 127"
 #define OF_POWERS                                                                                  \
     "; const i32[256] 2147483647 1500000000 1300000001 900000000 400000123 99999 31 0; "           \
     "const f32[] 0.00390625; const i8[] -128"
@@ -99,6 +102,11 @@ static const struct kernel_case normalized[] = {
 };
 
 static const struct kernel_case softmaxes_of_powers[] = {
+    { "qnn_log_softmax_powers", "qnn.log_softmax_powers", "axis=1", "i8[3,10]" OF_EXPONENTS },
+    { "qnn_log_softmax_powers", "qnn.log_softmax_powers", "axis=1", "i8[2,3,4]" OF_EXPONENTS },
+    { "qnn_log_softmax_powers", "qnn.log_softmax_powers", "axis=0", "i8[1] 5" OF_EXPONENTS },
+    { "qnn_log_softmax_powers", "qnn.log_softmax_powers", "axis=1", "i8[1,4095] 3" OF_EXPONENTS },
+    { "qnn_log_softmax_powers", "qnn.log_softmax_powers", "axis=0", "i8[2] -128 127" OF_EXPONENTS },
     { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[3,10]" OF_POWERS },
     { "qnn_softmax_powers", "qnn.softmax_powers", "axis=1", "i8[2,3,4]" OF_POWERS },
     { "qnn_softmax_powers", "qnn.softmax_powers", "axis=0", "i8[1] 5" OF_POWERS },
