@@ -33,7 +33,7 @@ def floats(oracle, found, winograd=False, draws=3):
                 continue
             if oracle.stepped:
                 codes = wanted[i].dtype in (np.int8, np.uint8)
-                limit = 3e-5 * scale + 4 * np.max(spread, initial=0) + 2 * codes
+                limit = (0.02 if oracle.stepped_inside else 3e-5) * scale + 4 * np.max(spread, initial=0) + 2 * codes
                 if limit > 0.5 * scale:
                     continue
             else:

@@ -119,10 +119,15 @@ def constant(model, name):
     return None
 
 
-def every_node(graph):
-    """Those of branches and bodies, too."""
+def is_stepped(node):
+    return "QuantizeLinear" in node.op_type or node.op_type.startswith("QLinear")
+
+
+def every_node(graph, inside=False):
+    """Those of branches and bodies, too; inside: these only."""
     for node in graph.node:
-        yield node
+        if not inside:
+            yield node
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
                 yield from every_node(attribute.g)
@@ -139,7 +144,9 @@ class Oracle:
         self.wanted = [[v[name] for name in self.names] for v in self.values]
         self.greatest = {name: max(float(np.max(np.abs(v[name]), initial=0)) for v in self.values)
                          for name, first in self.values[0].items() if first.dtype.kind == "f"}
-        self.stepped = any("QuantizeLinear" in node.op_type or node.op_type.startswith("QLinear") for node in every_node(model.graph))
+        self.stepped = any(map(is_stepped, every_node(model.graph)))
+        # No noise reaches the inside of a branch: there a step may tip over unseen.
+        self.stepped_inside = any(is_stepped(node) for node in every_node(model.graph, inside=True))
         self.known = {}
 
     def deviations(self, precision, draws):
