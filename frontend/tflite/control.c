@@ -12,7 +12,13 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/walk.h"
 
-enum { MOST_DEEP = 8, MOST_KNOWN = 1024, MOST_OPEN_ROUNDS = 1000 };
+enum {
+    MOST_DEEP = 8,
+    MOST_KNOWN = 1024,
+    MOST_OPEN_ROUNDS = 1000,
+    MOST_ROUNDS = 2000,
+    MOST_STEPS = 1000
+};
 
 /* What a body is given or gives: a value, or a variable's name. */
 struct operand {
@@ -188,6 +194,29 @@ static const struct operand *wanted_of(struct tfl_node *node)
     return wanted;
 }
 
+/* Whether a value can be known at all: few steps from constants. Chains of what rounds hand on are long, and are not
+ * followed to their beginning. */
+static bool is_near(const struct value *value, int *steps)
+{
+    const struct node *def = value->kind == VALUE_OUTPUT ? value->def : NULL;
+
+    if (--*steps < 0 || (!def && value->kind != VALUE_CONSTANT))
+        return false;
+    for (int i = 0; def && i < def->n_inputs; i++)
+        if (def->inputs[i] && !is_near(def->inputs[i], steps))
+            return false;
+    return true;
+}
+
+/* The payload of a value that is known, of at most so many elements. */
+static bool is_known(struct tfl_node *node, struct value *value, int64_t most, struct tensor *known)
+{
+    int steps = MOST_STEPS;
+
+    return is_near(value, &steps) &&
+           interpret_within_limits(node->ctx, value, most, &node->fn->module->bulk, known);
+}
+
 /* Whether a condition is known to be true or false; else what decides, at run time, with all that is known left out.
  * False after an error. */
 enum truth { NO, YES, OPEN };
@@ -205,7 +234,7 @@ static bool truth_of(struct tfl_node *node, struct value *condition, enum truth 
     if (condition->type.dtype != DTYPE_BOOL || type_elements(&condition->type) != 1)
         return tfl_unsupported(node, "a condition of %s, expected one BOOL",
                                type_text(&node->ctx->perm, &condition->type));
-    if (interpret_within_limits(node->ctx, condition, 1, &node->fn->module->bulk, &known)) {
+    if (is_known(node, condition, 1, &known)) {
         *truth = tensor_at(&known, 0) != 0 ? YES : NO;
         return true;
     }
@@ -216,7 +245,7 @@ static bool truth_of(struct tfl_node *node, struct value *condition, enum truth 
     for (int i = 0; i < 2; i++) {
         if (type_elements(&def->inputs[i]->type) != 1)
             return true;
-        if (interpret_within_limits(node->ctx, def->inputs[i], 1, &node->fn->module->bulk, &known))
+        if (is_known(node, def->inputs[i], 1, &known))
             of[i] = tensor_at(&known, 0) != 0 ? YES : NO;
         if (of[i] == NO)
             *truth = NO;
@@ -327,14 +356,14 @@ static bool settle(struct tfl_node *node, struct operand *operand)
 
     if (!value || value->kind == VALUE_CONSTANT || dtype_is_float(value->type.dtype))
         return false;
-    if (!interpret_within_limits(node->ctx, value, MOST_KNOWN, &node->fn->module->bulk, &known))
+    if (!is_known(node, value, MOST_KNOWN, &known))
         return false;
     if (node->ctx->diags.n_errors == n_errors)
         operand->value = constant_new(node->fn, value->name, &known.type, known.data);
     return true;
 }
 
-static bool is_known(const struct operand *operand)
+static bool is_constant(const struct operand *operand)
 {
     return operand->value && operand->value->kind == VALUE_CONSTANT;
 }
@@ -396,18 +425,21 @@ static bool run_round(struct tfl_node *node, struct loop *loop)
         !tfl_kept_choose(node, loop->alive, behind, n_behind, before, n_before))
         return false;
     for (int i = 0; i < loop->n; i++)
-        loop->next[i] = is_known(&loop->made[i]) ? loop->made[i] : loop->results[i];
+        loop->next[i] = is_constant(&loop->made[i]) ? loop->made[i] : loop->results[i];
     return true;
 }
 
 static bool run_loop(struct tfl_node *node, struct loop *loop)
 {
-    int n_open = 0;
+    int n_open = 0, n = 0;
     bool goes;
 
     while (goes_on(node, loop, &goes)) {
         if (!goes)
             return true;
+        if (++n > MOST_ROUNDS)
+            return tfl_unsupported(node, "more than %d rounds, which would all be written out",
+                                   (int)MOST_ROUNDS);
         if (loop->alive && ++n_open > MOST_OPEN_ROUNDS)
             return tfl_unsupported(node, "it may end at run time, and after more than %d rounds",
                                    (int)MOST_OPEN_ROUNDS);

@@ -77,7 +77,7 @@ def delay_in_a_loop():
 
 ROWS = [
     ("unbounded", loop(below(9)), "nothing bounds it"),
-    ("endless", loop(endless, lambda net, body: body.result(body.inputs[0])), "the limit"),
+    ("endless", loop(endless, lambda net, body: body.result(body.inputs[0])), "more than 2000 rounds"),
     ("state", delay_in_a_loop(), "it keeps numbers, in a loop"),
     ("no_body", branch((1, 7)), "is subgraph 7, and the file has 2"),
     ("main_body", branch((1, 0)), "is subgraph 0"),
