@@ -300,7 +300,8 @@ struct value *encode_of_bool(struct rewrite *rewrite, struct node *root)
     struct value *inputs[3] = { NULL };
 
     if (!cast || cast->inputs[0]->type.dtype != DTYPE_BOOL ||
-        cast->outputs[0]->type.dtype != DTYPE_F32)
+        cast->outputs[0]->type.dtype != DTYPE_F32 ||
+        dtype_is_half(root->outputs[0]->type.dtype)) /* C only moves and casts them */
         return NULL;
     rule_covers(rewrite, cast);
     for (int i = 0; i < 2; i++) {
