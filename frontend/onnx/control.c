@@ -338,16 +338,17 @@ const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope 
 static special *find_special(const Onnx__NodeProto *proto)
 {
     static const struct {
-        const char *op_type;
+        const char *domain, *op_type;
         special *import;
     } specials[] = {
-#define SPECIAL(name, function) { name, function },
+#define SPECIAL(domain, name, function) { domain, name, function },
 #include "frontend/onnx/special.def"
 #undef SPECIAL
     };
 
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (!*domain_canonical(proto->domain) && strcmp(specials[i].op_type, proto->op_type) == 0)
+        if (strcmp(specials[i].domain, domain_canonical(proto->domain)) == 0 &&
+            strcmp(specials[i].op_type, proto->op_type) == 0)
             return specials[i].import;
     return NULL;
 }

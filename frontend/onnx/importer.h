@@ -204,7 +204,7 @@ bool import_is_sequence(const struct value *value);
  * set. */
 bool import_take_sequences(struct onnx_node *node, bool *done);
 
-#define SPECIAL(name, function)                                                                    \
+#define SPECIAL(domain, name, function)                                                            \
     bool function(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,            \
                   const struct origin *origin);
 #include "frontend/onnx/special.def"

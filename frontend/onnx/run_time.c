@@ -246,6 +246,8 @@ static bool take_operand(struct onnx_node *node, const struct row *row, onnx_con
     if (operand->rank > 1 || n > MAX_INTS || !row->solve(node, types, (int)n, &assumed) ||
         !onnx_ok(node))
         return contradicts(node, row, &types[0]);
+    if (assumed.left)
+        return true;
     numbers = onnx_numbers(node, row->input, "numbers");
     if (!numbers)
         return false;
