@@ -103,6 +103,9 @@ int64_t scope_opset(const struct scope *scope, const char *domain);
 /* Makes parameters from graph inputs without initialiser, with all dims bound. */
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
+/* The binding of that name in the options; NULL if there is none. */
+const struct shape_binding *import_binding(const struct import_options *options, const char *name);
+
 /* Type of a declared value; with import_obstacles, open dims get a length and an error. */
 bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type);
 
@@ -196,6 +199,13 @@ bool import_is_special(struct import *im, const Onnx__NodeProto *proto);
 bool import_go_deeper(struct import *im, const struct origin *origin);
 
 /* --- sequences.c ------------------------------------------------------------------------------ */
+
+/* The value of a graph input that is a sequence or an optional: its elements are parameters, NAME.0, NAME.1 ..., as
+ * many as have a shape in the options. NULL after an error. */
+struct value *import_collection(struct import *im, const char *name, const Onnx__TypeProto *type);
+
+/* Names the elements of a result that is a sequence as results, NAME.0, NAME.1 ... False after an error. */
+bool import_result(struct import *im, struct value *value, const char *name);
 
 /* True if the value is a sequence or an absent optional, which exist during the import only. */
 bool import_is_sequence(const struct value *value);
