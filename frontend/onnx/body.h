@@ -16,6 +16,8 @@ struct rounds {
     struct value ***stacked; /* [body->n_output][n_rounds] what each round gave */
     size_t n_rounds, capacity;
     bool ends;           /* at run time, perhaps before all rounds … */
+    int64_t declared;    /* rounds that the file declares, by the length of what they give; 0 = it does not … */
+    struct value *holds; /* … and whether these are the rounds, a truth value of run time; NULL = certainly */
     struct value *alive; /* … and whether it has not; NULL = certainly not */
 };
 

@@ -180,6 +180,9 @@ const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
  * What the file declares of a tensor; NULL = nothing. */
 const Onnx__TypeProto__Tensor *import_declared(const struct import *im, const char *name);
 
+/* Likewise, or of one that has the same shape, and is computed from it. */
+const Onnx__TypeProto__Tensor *import_declared_shape(const struct import *im, const char *name);
+
 /* Puts constants in place of operands that are known at run time only, and a check in front of them
  * or behind the result (run_time.def). False after an error; *done: the outputs are set. */
 bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_converter *convert,
