@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "frontend/onnx/sequences.h"
+#include "frontend/onnx/importer.h"
 
 typedef bool special(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                      const struct origin *origin);
@@ -134,29 +134,6 @@ static bool import_branch(struct import *im, struct scope *scope, const Onnx__No
     return ok;
 }
 
-/* A sequence whose elements are chosen; NULL where they are not alike. */
-static struct value *join_sequences(struct import *im, const char *name, const struct origin *origin,
-                                    struct value *condition, const struct value *yes, const struct value *no)
-{
-    const struct sequence *a = sequence_of(yes), *b = sequence_of(no);
-    struct sequence *joined;
-
-    if (!a || !b || a->is_absent || b->is_absent || a->n != b->n)
-        return NULL;
-    joined = sequence_new(im, a->n);
-    for (int i = 0; i < a->n; i++) {
-        struct value *const inputs[] = { condition, a->at[i], b->at[i] };
-
-        if (sequence_of(a->at[i]) || sequence_of(b->at[i]) || a->at[i]->type.dtype != b->at[i]->type.dtype ||
-            !type_same_shape(&a->at[i]->type, &b->at[i]->type))
-            return NULL;
-        joined->at[i] = build(im->module->main, OP_IF, NULL, name, origin, NULL, 3, inputs);
-        if (!joined->at[i])
-            return NULL;
-    }
-    return &joined->value;
-}
-
 /* One node for each result that both branches give. */
 static bool join_branches(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
                           const struct origin *origin, struct value *condition,
@@ -175,7 +152,7 @@ static bool join_branches(struct import *im, struct scope *scope, const Onnx__No
             scope_bind(im, scope, name, &im->failed);
             continue;
         }
-        value = join_sequences(im, name, origin, condition, yes[i], no[i]);
+        value = import_join_sequences(im, name, origin, condition, yes[i], no[i]);
         if (value) {
             scope_bind(im, scope, name, value);
             continue;
@@ -183,8 +160,10 @@ static bool join_branches(struct import *im, struct scope *scope, const Onnx__No
         if (import_is_strings(im, yes[i]) || import_is_strings(im, no[i]) ||
             import_is_sequence(yes[i]) || import_is_sequence(no[i]))
             return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, origin,
-                              "output %zu of this If is %s, chosen at run time, and the branches' have not the same "
-                              "elements", i,
+                              "output %zu of this If is %s, chosen at run time, and the branches' "
+                              "have not the same "
+                              "elements",
+                              i,
                               import_is_strings(im, yes[i]) || import_is_strings(im, no[i])
                                   ? "strings"
                                   : "a sequence");

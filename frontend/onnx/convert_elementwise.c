@@ -303,7 +303,9 @@ bool convert_bit_cast(struct onnx_node *node)
         x = cast_to(node, x, DTYPE_U4, "bits");
     attrs.reinterpret.from = x->type.dtype;
     attrs.reinterpret.dtype = dtype == DTYPE_I4 ? DTYPE_U4 : dtype == DTYPE_BOOL ? DTYPE_U8 : dtype;
-    x = x ? onnx_build1(node, OP_REINTERPRET, &attrs, attrs.reinterpret.dtype == dtype ? "" : "bits", x) : NULL;
+    x = x ? onnx_build1(node, OP_REINTERPRET, &attrs,
+                        attrs.reinterpret.dtype == dtype ? "" : "bits", x)
+          : NULL;
     return x && onnx_output(node, 0, cast_to(node, x, dtype, ""));
 }
 

@@ -13,8 +13,9 @@ enum { Q, K, V, PAST, DECAY, BETA }; /* inputs */
 
 struct linear {
     struct onnx_node *node;
-    struct value *x[6]; /* the inputs, in f32 if they are halves */
-    int64_t batch, steps, heads, served; /* heads of keys and values, each of which serves so many of queries */
+    struct value *x[6];          /* the inputs, in f32 if they are halves */
+    int64_t batch, steps, heads; /* of keys and values */
+    int64_t served;              /* heads of queries for each of them */
     int64_t key_size, value_size, decay_size;
     bool gated, delta;
     double scale;
@@ -22,8 +23,8 @@ struct linear {
 };
 
 /* What input x, [batch, steps, ...], has for one step, as [batch, a, b, c]. */
-static struct value *at_step(const struct linear *l, struct value *x, int64_t step, int64_t a, int64_t b, int64_t c,
-                             const char *suffix)
+static struct value *at_step(const struct linear *l, struct value *x, int64_t step, int64_t a,
+                             int64_t b, int64_t c, const char *suffix)
 {
     const struct ints shape = { 4, { l->batch, a, b, c } };
 
@@ -39,12 +40,13 @@ static bool check_numbers(struct linear *l)
     const struct value *past = onnx_input(node, PAST), *decay = onnx_input(node, DECAY);
     const struct value *beta = onnx_input(node, BETA);
     const int64_t of_queries = onnx_int(node, "q_num_heads", 0);
-    const char *const problem =
-        "queries %s, keys %s and values %s of %lld and %lld heads: wanted batch x steps x heads * size each";
+    const char *const problem = "queries %s, keys %s and values %s of %lld and %lld heads: wanted "
+                                "batch x steps x heads * size each";
 
     l->heads = onnx_int(node, "kv_num_heads", 0);
     if (l->heads < 1 || of_queries < 1 || of_queries % l->heads != 0)
-        return bad_attribute(node, "%lld heads of queries, %lld of keys and values: wanted a multiple",
+        return bad_attribute(node,
+                             "%lld heads of queries, %lld of keys and values: wanted a multiple",
                              (long long)of_queries, (long long)l->heads);
     l->served = of_queries / l->heads;
     l->batch = q->dim[0];
@@ -52,28 +54,32 @@ static bool check_numbers(struct linear *l)
     l->key_size = k->dim[2] / l->heads;
     l->value_size = v->dim[2] / l->heads;
     if (k->dim[2] % l->heads || v->dim[2] % l->heads || q->dim[2] != of_queries * l->key_size ||
-        k->dim[0] != l->batch || v->dim[0] != l->batch || k->dim[1] != l->steps || v->dim[1] != l->steps ||
-        l->steps < 1)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, problem, shape_text(&node->ctx->perm, q),
-                          shape_text(&node->ctx->perm, k), shape_text(&node->ctx->perm, v), (long long)of_queries,
+        k->dim[0] != l->batch || v->dim[0] != l->batch || k->dim[1] != l->steps ||
+        v->dim[1] != l->steps || l->steps < 1)
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin, problem,
+                          shape_text(&node->ctx->perm, q), shape_text(&node->ctx->perm, k),
+                          shape_text(&node->ctx->perm, v), (long long)of_queries,
                           (long long)l->heads);
     if (past && type_elements(&past->type) != l->batch * l->heads * l->key_size * l->value_size)
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "past_state has shape %s, wanted %lldx%lldx%lldx%lld",
-                          shape_text(&node->ctx->perm, &past->type), (long long)l->batch, (long long)l->heads,
-                          (long long)l->key_size, (long long)l->value_size);
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "past_state has shape %s, wanted %lldx%lldx%lldx%lld",
+                          shape_text(&node->ctx->perm, &past->type), (long long)l->batch,
+                          (long long)l->heads, (long long)l->key_size, (long long)l->value_size);
     l->decay_size = decay ? decay->type.dim[2] / l->heads : 0;
     if (decay && (decay->type.dim[0] != l->batch || decay->type.dim[1] != l->steps ||
                   decay->type.dim[2] != l->heads * l->decay_size ||
                   (l->decay_size != 1 && l->decay_size != l->key_size)))
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
-                          "decay has shape %s, wanted %lldx%lldx%lld, times the size of keys or not",
-                          shape_text(&node->ctx->perm, &decay->type), (long long)l->batch, (long long)l->steps,
-                          (long long)l->heads);
+        return diag_error(
+            node->ctx, DIAG_SHAPE, node->origin,
+            "decay has shape %s, wanted %lldx%lldx%lld, times the size of keys or not",
+            shape_text(&node->ctx->perm, &decay->type), (long long)l->batch, (long long)l->steps,
+            (long long)l->heads);
     if (beta && (beta->type.dim[0] != l->batch || beta->type.dim[1] != l->steps ||
                  (beta->type.dim[2] != 1 && beta->type.dim[2] != l->heads)))
-        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "beta has shape %s, wanted %lldx%lldx1 or x%lld",
-                          shape_text(&node->ctx->perm, &beta->type), (long long)l->batch, (long long)l->steps,
-                          (long long)l->heads);
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "beta has shape %s, wanted %lldx%lldx1 or x%lld",
+                          shape_text(&node->ctx->perm, &beta->type), (long long)l->batch,
+                          (long long)l->steps, (long long)l->heads);
     l->scale = onnx_real(node, "scale", 0);
     if (l->scale == 0)
         l->scale = 1 / sqrt((double)l->key_size);
@@ -88,9 +94,12 @@ static bool read_rule(struct linear *l)
     l->gated = strcmp(rule, "gated") == 0 || strcmp(rule, "gated_delta") == 0;
     l->delta = strcmp(rule, "delta") == 0 || strcmp(rule, "gated_delta") == 0;
     if (!l->gated && !l->delta && strcmp(rule, "linear") != 0)
-        return bad_attribute(node, "attribute update_rule is none of linear, gated, delta and gated_delta");
-    if (l->gated != (onnx_input(node, DECAY) != NULL) || l->delta != (onnx_input(node, BETA) != NULL))
-        return diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin, "update_rule %s %s decay and %s beta", rule,
+        return bad_attribute(
+            node, "attribute update_rule is none of linear, gated, delta and gated_delta");
+    if (l->gated != (onnx_input(node, DECAY) != NULL) ||
+        l->delta != (onnx_input(node, BETA) != NULL))
+        return diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin,
+                          "update_rule %s %s decay and %s beta", rule,
                           l->gated ? "wants" : "takes no", l->delta ? "wants" : "takes no");
     return true;
 }
@@ -146,8 +155,8 @@ static bool run_steps(const struct linear *l)
     q = apply2(node, OP_MULTIPLY, "scaled", q, scalar_like(node, q, l->scale, "scale"));
     for (int64_t i = 0; i < l->steps; i++) {
         state = state && q ? next_state(l, state, i) : NULL;
-        rows[i] = state ? apply2(node, OP_MATMUL, "read", at_step(l, q, i, l->heads, l->served, l->key_size, "query"),
-                                 state)
+        rows[i] = state ? apply2(node, OP_MATMUL, "read",
+                                 at_step(l, q, i, l->heads, l->served, l->key_size, "query"), state)
                         : NULL;
         rows[i] = rows[i] ? reshape_to(node, rows[i], &shape, "row") : NULL;
         if (!rows[i])
@@ -168,7 +177,8 @@ bool convert_linear_attention(struct onnx_node *node)
         return false;
     wide = onnx_input(node, Q)->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     for (int i = Q; i <= BETA; i++) {
-        if (!onnx_check_kind(node, i, TAKES_FLOAT) || !onnx_check_rank(node, i, i == PAST ? 4 : 3, i == PAST ? 4 : 3))
+        if (!onnx_check_kind(node, i, TAKES_FLOAT) ||
+            !onnx_check_rank(node, i, i == PAST ? 4 : 3, i == PAST ? 4 : 3))
             return false;
         l.x[i] = onnx_input(node, i) ? cast_to(node, onnx_input(node, i), wide, "wide") : NULL;
         if (onnx_input(node, i) && !l.x[i])

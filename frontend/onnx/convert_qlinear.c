@@ -117,7 +117,8 @@ static bool convert_matmul_of(struct onnx_node *node, const struct operands *at)
     struct ints shape;
 
     if (y && requantizes)
-        y = rescaled(node, y, at->x_scale, at->w_scale, y->type.rank - 1, at->y_scale, at->y_zero, suffix);
+        y = rescaled(node, y, at->x_scale, at->w_scale, y->type.rank - 1, at->y_scale, at->y_zero,
+                     suffix);
     if (!y || (!row && !column))
         return onnx_output(node, 0, y);
     shape = product_shape(&y->type, row, column);

@@ -112,25 +112,29 @@ static bool is_one(const struct value *value)
     return value && type_elements(&value->type) == 1;
 }
 
-struct value *rescaled(struct onnx_node *node, struct value *x, int a, int b, int64_t axis, int scale,
-                       int zero, const char *suffix)
+struct value *rescaled(struct onnx_node *node, struct value *x, int a, int b, int64_t axis,
+                       int scale, int zero, const char *suffix)
 {
     struct value *first = scale_input(node, a), *second = scale_input(node, b);
     static const struct ints scalar = { 0 };
 
     if (!x || !first || !second)
         return NULL;
-    if (onnx_is_known(node, a) && onnx_is_known(node, b) && onnx_is_known(node, scale) && onnx_is_known(node, zero))
+    if (onnx_is_known(node, a) && onnx_is_known(node, b) && onnx_is_known(node, scale) &&
+        onnx_is_known(node, zero))
         return requantized(node, x, product_of_scales(node, a, b, 1), axis, scale, zero, suffix);
     if (!is_one(first) || second->type.rank > 1 || !is_one(onnx_input(node, scale)) ||
         !is_one(onnx_input(node, zero))) {
-        onnx_unsupported(node, "scales of shapes %s, %s and %s that are known at run time only: relayc takes one, one "
-                               "or a list, and one",
-                         shape_text(&node->ctx->perm, &first->type), shape_text(&node->ctx->perm, &second->type),
-                         shape_text(&node->ctx->perm, &onnx_input(node, scale)->type));
+        onnx_unsupported(
+            node,
+            "scales of shapes %s, %s and %s that are known at run time only: relayc takes one, one "
+            "or a list, and one",
+            shape_text(&node->ctx->perm, &first->type), shape_text(&node->ctx->perm, &second->type),
+            shape_text(&node->ctx->perm, &onnx_input(node, scale)->type));
         return NULL;
     }
-    first = apply2(node, OP_MULTIPLY, "in_scale", reshape_to(node, first, &scalar, "first_scale"), second);
+    first = apply2(node, OP_MULTIPLY, "in_scale", reshape_to(node, first, &scalar, "first_scale"),
+                   second);
     x = dequantized_along(node, x, first, onnx_scalar(node, DTYPE_I32, 0, "in_zero"), axis, "real");
     return quantized(node, x, scale, zero, DTYPE_U8, suffix);
 }
@@ -206,8 +210,8 @@ bool convert_quantize_linear(struct onnx_node *node)
     if (!onnx_ok(node))
         return false;
     return onnx_output(node, 0,
-                       quantized_along(node, x, scale_input(node, 1), zero_of(node, dtype),
-                                       axis, saturate || !dtype_minifloat(dtype), ""));
+                       quantized_along(node, x, scale_input(node, 1), zero_of(node, dtype), axis,
+                                       saturate || !dtype_minifloat(dtype), ""));
 }
 
 bool convert_dequantize_linear(struct onnx_node *node)

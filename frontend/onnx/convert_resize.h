@@ -7,7 +7,7 @@
 /* Resize and Upsample where scales, sizes or region of interest are known at run time only. attrs has the words and
  * numbers of the attributes; axes in the order in which the inputs `scales` and `sizes` speak of them (-1: no such
  * input). */
-bool resize_at_run_time(struct onnx_node *node, const struct resize_attrs *attrs, const struct ints *axes, int scales,
-                        int sizes);
+bool resize_at_run_time(struct onnx_node *node, const struct resize_attrs *attrs,
+                        const struct ints *axes, int scales, int sizes);
 
 #endif

@@ -61,7 +61,8 @@ static struct value *times(struct onnx_node *node, struct value *x, double y)
     return apply2(node, OP_MULTIPLY, "product", x, number(node, y));
 }
 
-static struct value *where(struct onnx_node *node, struct value *holds, struct value *yes, struct value *no)
+static struct value *where(struct onnx_node *node, struct value *holds, struct value *yes,
+                           struct value *no)
 {
     struct value *const inputs[] = { holds, yes, no };
 
@@ -71,7 +72,8 @@ static struct value *where(struct onnx_node *node, struct value *holds, struct v
 /* first, first + 1, ... in f64, as a column or a row. */
 static struct value *count_from(struct onnx_node *node, double first, int64_t n, bool column)
 {
-    const struct type type = type_make(DTYPE_F64, 2, column ? (int64_t[]){ n, 1 } : (int64_t[]){ 1, n });
+    const struct type type =
+        type_make(DTYPE_F64, 2, column ? (int64_t[]){ n, 1 } : (int64_t[]){ 1, n });
     double *data;
 
     if (!onnx_granted(node, DTYPE_F64, (double)n))
@@ -93,7 +95,8 @@ static struct value *read_list(struct onnx_node *node, int i, int n, bool *ok)
     if (!list || type_elements(&list->type) == 0)
         return NULL;
     *ok = type_elements(&list->type) == n ||
-          diag_error(node->ctx, DIAG_SHAPE, node->origin, "input %d has shape %s, expected %d numbers", i,
+          diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                     "input %d has shape %s, expected %d numbers", i,
                      shape_text(&node->ctx->perm, &list->type), n);
     list = *ok ? cast_to(node, list, DTYPE_F64, "wide") : NULL;
     list = list ? reshape_to(node, list, &flat, "list") : NULL;
@@ -124,7 +127,8 @@ static struct value *scales_of_sizes(struct resizing *r, struct value *sizes)
     r->one_scale = !is_word(policy, "stretch");
     if (!scales || !r->one_scale)
         return scales;
-    scales = reduce_with(r->node, is_word(policy, "not_smaller") ? OP_MAX : OP_MIN, scales, &all, true, "scale");
+    scales = reduce_with(r->node, is_word(policy, "not_smaller") ? OP_MAX : OP_MIN, scales, &all,
+                         true, "scale");
     return scales ? onnx_build1(r->node, OP_BROADCAST_TO, &shape, "scales", scales) : NULL;
 }
 
@@ -150,7 +154,8 @@ static struct value *checked(const struct resizing *r, struct value *x, bool of_
     /* Of sizes the product is a whole number but for rounding; or, with a ratio that is kept, is rounded. */
     n = apply1(node, OP_FLOOR, "whole", of_sizes ? plus(node, n, 0.5) : n);
     one = apply2(node, OP_EQUAL, "is_one", r->scales, number(node, 1));
-    one = apply2(node, OP_LOGICAL_OR, "fits", one, onnx_from_tensor(node, &(struct tensor){ kept, is_free }, "may_scale"));
+    one = apply2(node, OP_LOGICAL_OR, "fits", one,
+                 onnx_from_tensor(node, &(struct tensor){ kept, is_free }, "may_scale"));
     n = where(node, one, n, number(node, 0));
     inputs[0] = x;
     inputs[1] = n ? cast_to(node, n, DTYPE_I64, "sizes") : NULL;
@@ -181,14 +186,17 @@ static struct value *coordinates(const struct line *l)
         return apply2(node, OP_ADD, "coordinates", half, shift);
     }
     if (l->out == 1 && is_crop(l->r))
-        return times(node, apply2(node, OP_ADD, "ends", times(node, i, 0), apply2(node, OP_ADD, "both", l->start, l->end)),
+        return times(node,
+                     apply2(node, OP_ADD, "ends", times(node, i, 0),
+                            apply2(node, OP_ADD, "both", l->start, l->end)),
                      last / 2);
     if (l->out == 1)
         return times(node, i, 0);
     steps = apply2(node, OP_DIVIDE, "step", number(node, last), plus(node, l->length, -1));
     if (!is_crop(l->r)) /* align_corners */
         return apply2(node, OP_MULTIPLY, "coordinates", i, steps);
-    steps = apply2(node, OP_MULTIPLY, "step", steps, apply2(node, OP_SUBTRACT, "part", l->end, l->start));
+    steps = apply2(node, OP_MULTIPLY, "step", steps,
+                   apply2(node, OP_SUBTRACT, "part", l->end, l->start));
     return apply2(node, OP_ADD, "coordinates", times(node, l->start, last),
                   apply2(node, OP_MULTIPLY, "steps", i, steps));
 }
@@ -217,8 +225,11 @@ static struct value *cubic(struct onnx_node *node, struct value *d, double a)
 {
     struct value *square = apply2(node, OP_MULTIPLY, "square", d, d), *near, *far;
 
-    near = plus(node, apply2(node, OP_MULTIPLY, "near", plus(node, times(node, d, a + 2), -(a + 3)), square), 1);
-    far = plus(node, apply2(node, OP_MULTIPLY, "far", plus(node, times(node, d, a), -5 * a), d), 8 * a);
+    near = plus(
+        node,
+        apply2(node, OP_MULTIPLY, "near", plus(node, times(node, d, a + 2), -(a + 3)), square), 1);
+    far = plus(node, apply2(node, OP_MULTIPLY, "far", plus(node, times(node, d, a), -5 * a), d),
+               8 * a);
     far = plus(node, apply2(node, OP_MULTIPLY, "far", far, d), -4 * a);
     far = where(node, apply2(node, OP_LESS, "is_far", d, number(node, 2)), far, number(node, 0));
     return where(node, apply2(node, OP_LESS_EQUAL, "is_near", d, number(node, 1)), near, far);
@@ -250,12 +261,14 @@ static struct value *weights(const struct line *l, struct value *places)
     struct onnx_node *node = l->node;
     const bool is_cubic = is_word(attrs->method, "cubic");
     const double widest = attrs->antialias && l->in > l->out ? (double)l->in / (double)l->out : 1;
-    const int64_t more = attrs->exclude_outside ? 0 : (int64_t)ceil((is_cubic ? 2 : 1) * widest) + 2;
+    const int64_t more =
+        attrs->exclude_outside ? 0 : (int64_t)ceil((is_cubic ? 2 : 1) * widest) + 2;
     struct value *d = count_from(node, (double)-more, l->in + 2 * more, false), *w;
 
     d = apply1(node, OP_ABS, "distances", apply2(node, OP_SUBTRACT, "ahead", d, places));
     if (attrs->antialias)
-        d = apply2(node, OP_MULTIPLY, "narrow", d, apply2(node, OP_MINIMUM, "least", l->scale, number(node, 1)));
+        d = apply2(node, OP_MULTIPLY, "narrow", d,
+                   apply2(node, OP_MINIMUM, "least", l->scale, number(node, 1)));
     if (is_cubic)
         w = cubic(node, d, attrs->cubic_alpha);
     else
@@ -274,11 +287,13 @@ static struct value *extrapolated(const struct line *l, struct value *y, struct 
     struct value *inside;
 
     shape.at[l->axis] = l->out;
-    inside = apply2(node, OP_LOGICAL_AND, "is_inside",
-                    apply2(node, OP_GREATER_EQUAL, "is_behind_begin", places, number(node, 0)),
-                    apply2(node, OP_LESS_EQUAL, "is_before_end", places, number(node, (double)(l->in - 1))));
+    inside = apply2(
+        node, OP_LOGICAL_AND, "is_inside",
+        apply2(node, OP_GREATER_EQUAL, "is_behind_begin", places, number(node, 0)),
+        apply2(node, OP_LESS_EQUAL, "is_before_end", places, number(node, (double)(l->in - 1))));
     inside = inside ? reshape_to(node, inside, &shape, "is_inside") : NULL;
-    return where(node, inside, y, scalar_like(node, y, l->r->attrs->extrapolation_value, "extrapolation"));
+    return where(node, inside, y,
+                 scalar_like(node, y, l->r->attrs->extrapolation_value, "extrapolation"));
 }
 
 static struct value *resized(const struct line *l, struct value *x)
@@ -286,7 +301,9 @@ static struct value *resized(const struct line *l, struct value *x)
     const struct type *type = &x->type;
     const union attrs along = { .axis = { .axis = l->axis } };
     struct ints whole = ints_of_shape(type);
-    const struct ints parts = { 3, { type_span(type, 0, l->axis), l->in, type_span(type, l->axis + 1, type->rank) } };
+    const struct ints parts = {
+        3, { type_span(type, 0, l->axis), l->in, type_span(type, l->axis + 1, type->rank) }
+    };
     struct onnx_node *node = l->node;
     struct value *places = coordinates(l), *y, *w;
 
@@ -327,8 +344,9 @@ static bool begin_line(const struct resizing *r, int i, struct line *l)
     /* Scales come as f32: what is a whole number up to their precision is one. */
     l->length = times(node, l->scale, (double)l->in);
     off = apply1(node, OP_ABS, "off", plus(node, l->length, (double)-l->out));
-    l->length = where(node, apply2(node, OP_LESS, "is_whole", off, number(node, 1e-6 * (double)l->out)),
-                      number(node, (double)l->out), l->length);
+    l->length =
+        where(node, apply2(node, OP_LESS, "is_whole", off, number(node, 1e-6 * (double)l->out)),
+              number(node, (double)l->out), l->length);
     return l->length && l->start && l->end;
 }
 
@@ -351,8 +369,8 @@ static bool resize_lines(const struct resizing *r, struct value *x)
     return x && onnx_output(node, 0, cast_to(node, x, dtype, ""));
 }
 
-bool resize_at_run_time(struct onnx_node *node, const struct resize_attrs *attrs, const struct ints *axes, int scales,
-                        int sizes)
+bool resize_at_run_time(struct onnx_node *node, const struct resize_attrs *attrs,
+                        const struct ints *axes, int scales, int sizes)
 {
     struct resizing r = { .node = node, .attrs = attrs, .axes = axes };
     struct value *x = onnx_input(node, X), *wanted = NULL;
@@ -360,16 +378,9 @@ bool resize_at_run_time(struct onnx_node *node, const struct resize_attrs *attrs
 
     if (!onnx_declared(node, 0, &r.y) || r.y.rank != x->type.rank || type_elements(&r.y) == 0 ||
         type_elements(&x->type) == 0)
-        return onnx_undeclared(node, !onnx_is_known(node, scales) ? scales : !onnx_is_known(node, sizes) ? sizes : ROI);
-    for (int i = 0; i < x->type.rank; i++) {
-        bool is_resized = false;
-
-        for (int k = 0; k < axes->n; k++)
-            is_resized = is_resized || axes->at[k] == i;
-        if (!is_resized && r.y.dim[i] != x->type.dim[i])
-            return onnx_unsupported(node, "the declared shape %s differs from %s in axis %d, which is not resized",
-                                    shape_text(&node->ctx->perm, &r.y), shape_text(&node->ctx->perm, &x->type), i);
-    }
+        return onnx_undeclared(node, !onnx_is_known(node, scales)  ? scales
+                                     : !onnx_is_known(node, sizes) ? sizes
+                                                                   : ROI);
     if (is_crop(&r))
         r.roi = read_list(node, ROI, 2 * axes->n, &ok);
     if (is_crop(&r) && ok && !r.roi)
@@ -381,7 +392,8 @@ bool resize_at_run_time(struct onnx_node *node, const struct resize_attrs *attrs
     }
     if (!ok || !r.scales)
         return ok && onnx_ok(node) &&
-               diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin, "neither scales nor sizes are given");
+               diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin,
+                          "neither scales nor sizes are given");
     x = checked(&r, x, wanted != NULL);
     return x && onnx_ok(node) && resize_lines(&r, x);
 }

@@ -173,7 +173,8 @@ static bool has_known_weights(const struct onnx_node *node)
     static const int weights[] = { 1, 2, 3, 7 };
 
     for (int i = 0; i < 4; i++)
-        if (weights[i] < node->n_inputs && node->inputs[weights[i]] && !is_static(node->inputs[weights[i]]))
+        if (weights[i] < node->n_inputs && node->inputs[weights[i]] &&
+            !is_static(node->inputs[weights[i]]))
             return false;
     return true;
 }

@@ -24,14 +24,16 @@ struct layer {
 struct direction {
     const struct layer *l;
     int index;
-    struct value *from_x;            /* W x and the biases that nothing else is done to: [steps, batch, gates * hidden] */
-    struct value *r, *r_new;         /* [gates * hidden, hidden]; of the last gate of GRU */
-    struct value *b_new;             /* of GRU with linear_before_reset: Rb of the last gate, [hidden] */
-    struct value *peephole;          /* [3 * hidden] */
-    struct value *h, *c;             /* [batch, hidden] */
+    struct value *
+        from_x; /* W x and the biases that nothing else is done to: [steps, batch, gates * hidden] */
+    struct value *r, *r_new; /* [gates * hidden, hidden]; of the last gate of GRU */
+    struct value *b_new;     /* of GRU with linear_before_reset: Rb of the last gate, [hidden] */
+    struct value *peephole;  /* [3 * hidden] */
+    struct value *h, *c;     /* [batch, hidden] */
 };
 
-static struct value *view(struct onnx_node *node, struct value *x, const char *suffix, int n, const int64_t *dims)
+static struct value *view(struct onnx_node *node, struct value *x, const char *suffix, int n,
+                          const int64_t *dims)
 {
     const struct ints shape = ints_of(n, dims);
 
@@ -100,9 +102,11 @@ static struct value *activate(const struct direction *d, int i, struct value *x)
     case RNN_HARD_SIGMOID: return onnx_build1(node, OP_HARD_SIGMOID, &both, "gate", x);
     case RNN_LEAKY_RELU: return onnx_build1(node, OP_LEAKY_RELU, &both, "gate", x);
     case RNN_AFFINE: return add(node, scaled(node, x, alpha), scalar_like(node, x, beta, "offset"));
-    case RNN_SCALED_TANH: return scaled(node, apply1(node, OP_TANH, "tanh", scaled(node, x, beta)), alpha);
+    case RNN_SCALED_TANH:
+        return scaled(node, apply1(node, OP_TANH, "tanh", scaled(node, x, beta)), alpha);
     default:
-        onnx_unsupported(node, "the activation ThresholdedRelu, with weights that are computed at run time");
+        onnx_unsupported(
+            node, "the activation ThresholdedRelu, with weights that are computed at run time");
         return NULL;
     }
 }
@@ -138,7 +142,10 @@ static struct value *lstm_gate(const struct direction *d, struct value *x, int k
 
     x = gates_of(d->l, x, k, 1);
     if (d->peephole)
-        x = add(node, x, times(node, slice_to(node, d->peephole, 0, k * d->l->hidden, d->l->hidden, "peephole"), c));
+        x = add(node, x,
+                times(node,
+                      slice_to(node, d->peephole, 0, k * d->l->hidden, d->l->hidden, "peephole"),
+                      c));
     return activate(d, 0, x);
 }
 
@@ -160,7 +167,8 @@ static struct value *step_lstm(struct direction *d, struct value *x, struct valu
 }
 
 /* a where the sequence is not over at this step, else b. */
-static struct value *unless_over(const struct layer *l, int64_t step, struct value *a, struct value *b)
+static struct value *unless_over(const struct layer *l, int64_t step, struct value *a,
+                                 struct value *b)
 {
     struct onnx_node *node = l->node;
     struct value *inputs[3] = { NULL, a, b }, *lengths = l->in[LENGTHS];
@@ -168,7 +176,8 @@ static struct value *unless_over(const struct layer *l, int64_t step, struct val
     if (!lengths || !a || !b)
         return a;
     lengths = view(node, lengths, "lengths", 2, (int64_t[]){ l->batch, 1 });
-    inputs[0] = lengths ? apply2(node, OP_GREATER, "goes_on", lengths, scalar_like(node, lengths, (double)step, "step"))
+    inputs[0] = lengths ? apply2(node, OP_GREATER, "goes_on", lengths,
+                                 scalar_like(node, lengths, (double)step, "step"))
                         : NULL;
     return inputs[0] ? onnx_build(node, OP_WHERE, NULL, "kept", 3, inputs) : NULL;
 }
@@ -194,9 +203,11 @@ static struct value *run_step(struct direction *d, int64_t step)
 
 /* --- one direction ---------------------------------------------------------------------------- */
 
-static struct value *of_direction(const struct layer *l, int input, int index, int n, const int64_t *dims)
+static struct value *of_direction(const struct layer *l, int input, int index, int n,
+                                  const int64_t *dims)
 {
-    return l->in[input] ? view(l->node, slice_to(l->node, l->in[input], 0, index, 1, "direction"), "direction", n, dims)
+    return l->in[input] ? view(l->node, slice_to(l->node, l->in[input], 0, index, 1, "direction"),
+                               "direction", n, dims)
                         : NULL;
 }
 
@@ -220,7 +231,8 @@ static bool begin_direction(const struct layer *l, int index, struct direction *
     d->peephole = of_direction(l, P, index, 1, (int64_t[]){ 3 * l->hidden });
     d->h = first_state(l, H, index);
     d->c = first_state(l, C, index);
-    d->from_x = product(node, view(node, l->in[X], "rows", 2, (int64_t[]){ l->steps * l->batch, l->input }), w);
+    d->from_x = product(
+        node, view(node, l->in[X], "rows", 2, (int64_t[]){ l->steps * l->batch, l->input }), w);
     d->from_x = view(node, d->from_x, "from_x", 3, (int64_t[]){ l->steps, l->batch, rows });
     if (b) {
         wb = slice_to(node, b, 0, 0, rows, "wb");
@@ -232,7 +244,9 @@ static bool begin_direction(const struct layer *l, int index, struct direction *
             d->b_new = slice_to(node, rb, 0, kept, l->hidden, "rb_new");
             d->from_x = add(node, d->from_x,
                             concat_with(node, 0, slice_to(node, rb, 0, 0, kept, "rb_gates"),
-                                        full_of(node, b->type.dtype, 0, &(struct ints){ 1, { l->hidden } }, "none"), "rb"));
+                                        full_of(node, b->type.dtype, 0,
+                                                &(struct ints){ 1, { l->hidden } }, "none"),
+                                        "rb"));
         }
     }
     if (d->r && l->op == OP_GRU) {
@@ -256,7 +270,9 @@ static struct value *run_direction(struct direction *d, bool reverse)
         if (!rows[step])
             return NULL;
     }
-    return l->steps == 1 ? rows[0] : onnx_build(l->node, OP_CONCATENATE, &along, "steps", (int)l->steps, rows);
+    return l->steps == 1
+               ? rows[0]
+               : onnx_build(l->node, OP_CONCATENATE, &along, "steps", (int)l->steps, rows);
 }
 
 /* --- the layer -------------------------------------------------------------------------------- */
@@ -266,7 +282,9 @@ static struct value *turned(const struct layer *l, struct value *x)
 {
     const struct ints states = { 3, { 1, 0, 2 } }, all = { 4, { 2, 0, 1, 3 } };
 
-    return x && l->attrs->batch_major ? transpose_to(l->node, x, x->type.rank == 3 ? &states : &all, "turned") : x;
+    return x && l->attrs->batch_major
+               ? transpose_to(l->node, x, x->type.rank == 3 ? &states : &all, "turned")
+               : x;
 }
 
 static bool read_layer(struct layer *l)
@@ -286,12 +304,14 @@ static bool read_layer(struct layer *l)
             return false;
         l->in[i] = x;
     }
-    l->steps = l->in[X]->type.dim[0], l->batch = l->in[X]->type.dim[1], l->input = l->in[X]->type.dim[2];
+    l->steps = l->in[X]->type.dim[0], l->batch = l->in[X]->type.dim[1],
+    l->input = l->in[X]->type.dim[2];
     l->directions = l->in[R]->type.dim[0];
     l->hidden = l->attrs->hidden_size;
     l->gates = rnn_kind(l->op)->gates;
     l->n_activations = rnn_kind(l->op)->n_activations;
-    return limit_check(node->ctx, LIMIT_NODES, node->origin, 30.0 * (double)(l->steps * l->directions)) &&
+    return limit_check(node->ctx, LIMIT_NODES, node->origin,
+                       30.0 * (double)(l->steps * l->directions)) &&
            (l->steps > 0 || onnx_unsupported(node, "a sequence of no steps"));
 }
 
@@ -307,7 +327,9 @@ bool rnn_in_steps(struct onnx_node *node, enum op op, const struct rnn_attrs *at
         struct direction d;
         struct value *rows, *state, *cell;
 
-        rows = begin_direction(&l, i, &d) ? run_direction(&d, i == 1 || strcmp(attrs->direction, "reverse") == 0) : NULL;
+        rows = begin_direction(&l, i, &d)
+                   ? run_direction(&d, i == 1 || strcmp(attrs->direction, "reverse") == 0)
+                   : NULL;
         state = rows ? view(node, d.h, "state", 3, (int64_t[]){ 1, l.batch, l.hidden }) : NULL;
         cell = rows ? view(node, d.c, "cell", 3, (int64_t[]){ 1, l.batch, l.hidden }) : NULL;
         y = y && rows ? concat_with(node, 1, y, rows, "directions") : rows;
@@ -317,7 +339,8 @@ bool rnn_in_steps(struct onnx_node *node, enum op op, const struct rnn_attrs *at
             return false;
     }
     y = turned(&l, y), h = turned(&l, h), c = turned(&l, c);
-    return y && h && c && (!wants_output(node, 0) || onnx_output(node, 0, cast_to(node, y, dtype, "y"))) &&
+    return y && h && c &&
+           (!wants_output(node, 0) || onnx_output(node, 0, cast_to(node, y, dtype, "y"))) &&
            (!wants_output(node, 1) || onnx_output(node, 1, cast_to(node, h, dtype, "y_h"))) &&
            (!wants_output(node, 2) || onnx_output(node, 2, cast_to(node, c, dtype, "y_c")));
 }

@@ -161,7 +161,8 @@ static bool read_suppression(struct onnx_node *node, struct non_max_suppression_
     const int64_t n = onnx_input(node, 1)->type.dim[2];
     double most = onnx_is_known(node, 2) ? 0 : (double)n;
 
-    if (!read_threshold(node, 2, most, &most) || !read_threshold(node, 3, 0, &attrs->iou_threshold) ||
+    if (!read_threshold(node, 2, most, &most) ||
+        !read_threshold(node, 3, 0, &attrs->iou_threshold) ||
         !read_threshold(node, 4, -INFINITY, &attrs->score_threshold))
         return false;
     attrs->keeps_equal = !onnx_input(node, 4);
@@ -179,7 +180,8 @@ static struct value *one_number(struct onnx_node *node, int i, enum dtype dtype,
     struct value *number = onnx_input(node, i);
 
     if (type_elements(&number->type) != 1) {
-        diag_error(node->ctx, DIAG_SHAPE, node->origin, "input %d has shape %s, expected one number", i,
+        diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                   "input %d has shape %s, expected one number", i,
                    shape_text(&node->ctx->perm, &number->type));
         return NULL;
     }
@@ -198,7 +200,8 @@ static struct value *above_threshold(struct onnx_node *node, struct value *score
     inputs[0] = threshold ? apply2(node, OP_GREATER, "is_above", scores, threshold) : NULL;
     inputs[1] = scores;
     inputs[2] = scalar_like(node, scores, -INFINITY, "below");
-    return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "candidates", 3, inputs) : NULL;
+    return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "candidates", 3, inputs)
+                                  : NULL;
 }
 
 /* Of the boxes of a class, best first, those beyond a number of run time are -1. */
@@ -217,9 +220,10 @@ static struct value *at_most(struct onnx_node *node, struct value *chosen)
     for (int64_t i = 0; i < n; i++)
         places[i] = i;
     most = one_number(node, 2, DTYPE_I64, "most");
-    inputs[0] = most ? apply2(node, OP_LESS, "is_within",
-                              onnx_from_tensor(node, &(struct tensor){ type, places }, "places"), most)
-                     : NULL;
+    inputs[0] =
+        most ? apply2(node, OP_LESS, "is_within",
+                      onnx_from_tensor(node, &(struct tensor){ type, places }, "places"), most)
+             : NULL;
     inputs[1] = chosen;
     inputs[2] = scalar_like(node, chosen, -1, "none");
     return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "kept", 3, inputs) : NULL;

@@ -75,7 +75,8 @@ static struct value *columns_of(const struct grams *g, int64_t first, int64_t n_
         return NULL;
     data = constant_alloc(g->node->fn, &type);
     for (int64_t i = 0; i < n_grams; i++)
-        data[i * g->columns + g->indexes[first + i]] = weighed ? (float)g->weights.at[first + i] : 1;
+        data[i * g->columns + g->indexes[first + i]] =
+            weighed ? (float)g->weights.at[first + i] : 1;
     return onnx_from_tensor(g->node, &(struct tensor){ type, data }, "columns");
 }
 
@@ -114,11 +115,13 @@ static bool check_grams(struct grams *g)
     for (int64_t n = 1; n <= g->n_counts; n++)
         total += grams_of(g, n, &first);
     if (total != g->n_indexes || (g->weights.n && g->weights.n != g->n_indexes))
-        return bad_attribute(g->node, "the pool has %lld n-grams, ngram_indexes %lld and weights %d numbers",
+        return bad_attribute(g->node,
+                             "the pool has %lld n-grams, ngram_indexes %lld and weights %d numbers",
                              (long long)total, (long long)g->n_indexes, g->weights.n);
     for (int64_t i = 0; i < g->n_indexes; i++) {
         if (g->indexes[i] < 0 || g->indexes[i] >= INT32_MAX)
-            return bad_attribute(g->node, "attribute ngram_indexes has %lld", (long long)g->indexes[i]);
+            return bad_attribute(g->node, "attribute ngram_indexes has %lld",
+                                 (long long)g->indexes[i]);
         g->columns = g->indexes[i] >= g->columns ? g->indexes[i] + 1 : g->columns;
     }
     return g->columns > 0 || bad_attribute(g->node, "attribute ngram_indexes is empty");
@@ -127,11 +130,13 @@ static bool check_grams(struct grams *g)
 bool convert_tf_idf(struct onnx_node *node)
 {
     struct grams g = { .node = node, .mode = onnx_word(node, "mode", "") };
-    const int64_t least = onnx_int(node, "min_gram_length", 1), most = onnx_int(node, "max_gram_length", 1);
+    const int64_t least = onnx_int(node, "min_gram_length", 1),
+                  most = onnx_int(node, "max_gram_length", 1);
     struct value *x = onnx_input(node, 0), *sum = NULL;
     struct ints shape = { .n = 0 };
 
-    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_rank(node, 0, 1, 2) || !onnx_check_kind(node, 0, TAKES_INTEGER))
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_check_rank(node, 0, 1, 2) ||
+        !onnx_check_kind(node, 0, TAKES_INTEGER))
         return false;
     if (onnx_has(node, "pool_strings"))
         return onnx_unsupported(node, "n-grams of strings");
@@ -139,13 +144,14 @@ bool convert_tf_idf(struct onnx_node *node)
     g.weights = onnx_reals(node, "weights");
     if (!onnx_int_list(node, "pool_int64s", &g.pool, &g.n_pool) ||
         !onnx_int_list(node, "ngram_counts", &g.counts, &g.n_counts) ||
-        !onnx_int_list(node, "ngram_indexes", &g.indexes, &g.n_indexes) || !onnx_ok(node) || !check_grams(&g))
+        !onnx_int_list(node, "ngram_indexes", &g.indexes, &g.n_indexes) || !onnx_ok(node) ||
+        !check_grams(&g))
         return false;
     if (strcmp(g.mode, "TF") != 0 && strcmp(g.mode, "IDF") != 0 && strcmp(g.mode, "TFIDF") != 0)
         return bad_attribute(node, "attribute mode is none of TF, IDF and TFIDF");
     if (least < 1 || most < least || most > MAX_INTS || g.skips < 0 || g.skips > INT32_MAX)
-        return bad_attribute(node, "n-grams of %lld to %lld elements, %lld skipped", (long long)least, (long long)most,
-                             (long long)g.skips);
+        return bad_attribute(node, "n-grams of %lld to %lld elements, %lld skipped",
+                             (long long)least, (long long)most, (long long)g.skips);
     g.length = x->type.dim[x->type.rank - 1];
     g.rows = x->type.rank == 2 ? x->type.dim[0] : 1;
     shape = (struct ints){ 2, { g.rows, g.length } };

@@ -15,22 +15,24 @@ struct flex {
     enum dtype precision; /* of the scores */
 };
 
-static struct value *make(const struct flex *f, enum op op, const union attrs *attrs, const char *suffix, int n,
-                          struct value *const *inputs)
+static struct value *make(const struct flex *f, enum op op, const union attrs *attrs,
+                          const char *suffix, int n, struct value *const *inputs)
 {
     const char *name = arena_printf(&f->im->ctx->perm, "%s%s", f->proto->output[0], suffix);
 
     return build(f->im->module->main, op, attrs, name, f->origin, NULL, n, inputs);
 }
 
-static struct value *cast_as(const struct flex *f, struct value *x, enum dtype dtype, const char *suffix)
+static struct value *cast_as(const struct flex *f, struct value *x, enum dtype dtype,
+                             const char *suffix)
 {
     const union attrs attrs = { .cast = { .dtype = dtype, .saturate = true } };
 
     return x && x->type.dtype != dtype ? make(f, OP_CAST, &attrs, suffix, 1, &x) : x;
 }
 
-static struct value *view(const struct flex *f, struct value *x, const struct ints *shape, const char *suffix)
+static struct value *view(const struct flex *f, struct value *x, const struct ints *shape,
+                          const char *suffix)
 {
     const union attrs attrs = { .shape = { .shape = *shape } };
 
@@ -52,8 +54,9 @@ static struct value *modified(const struct flex *f, const char *attr, struct val
     if (!graph || !x)
         return x;
     if (graph->n_input != 1 || graph->n_output != 1) {
-        diag_error(f->im->ctx, DIAG_ONNX_GRAPH, f->origin, "%s has %zu inputs and %zu outputs, wanted one of each",
-                   attr, graph->n_input, graph->n_output);
+        diag_error(f->im->ctx, DIAG_ONNX_GRAPH, f->origin,
+                   "%s has %zu inputs and %zu outputs, wanted one of each", attr, graph->n_input,
+                   graph->n_output);
         return NULL;
     }
     if (!import_go_deeper(f->im, f->origin))
@@ -67,7 +70,8 @@ static struct value *modified(const struct flex *f, const char *attr, struct val
         return NULL;
     if (!y || y == &f->im->absent || import_is_sequence(y) || y->type.dtype != x->type.dtype ||
         !type_same_shape(&y->type, &x->type)) {
-        diag_error(f->im->ctx, DIAG_SHAPE, f->origin, "%s does not give a tensor of its input's type, %s", attr,
+        diag_error(f->im->ctx, DIAG_SHAPE, f->origin,
+                   "%s does not give a tensor of its input's type, %s", attr,
                    type_text(&f->im->ctx->perm, &x->type));
         return NULL;
     }
@@ -82,20 +86,27 @@ static bool check(struct flex *f)
     for (int i = 0; i < N_INPUTS; i++)
         if (!f->inputs[i] || import_is_sequence(f->inputs[i]) || f->inputs[i]->type.rank != 4 ||
             !dtype_is_float(f->inputs[i]->type.dtype))
-            return diag_error(ctx, DIAG_TYPE, f->origin, "input %d is %s, wanted four dims of floats", i,
+            return diag_error(ctx, DIAG_TYPE, f->origin,
+                              "input %d is %s, wanted four dims of floats", i,
                               !f->inputs[i] || import_is_sequence(f->inputs[i])
                                   ? "no tensor"
                                   : type_text(&ctx->perm, &f->inputs[i]->type));
     if (f->inputs[K]->type.dim[1] < 1 || f->inputs[Q]->type.dim[1] % f->inputs[K]->type.dim[1] ||
-        f->inputs[V]->type.dim[1] != f->inputs[K]->type.dim[1] || f->inputs[Q]->type.dim[3] != f->inputs[K]->type.dim[3])
-        return diag_error(ctx, DIAG_SHAPE, f->origin, "Q, K and V have the shapes %s, %s and %s, which do not fit",
-                          shape_text(&ctx->perm, &f->inputs[Q]->type), shape_text(&ctx->perm, &f->inputs[K]->type),
+        f->inputs[V]->type.dim[1] != f->inputs[K]->type.dim[1] ||
+        f->inputs[Q]->type.dim[3] != f->inputs[K]->type.dim[3])
+        return diag_error(ctx, DIAG_SHAPE, f->origin,
+                          "Q, K and V have the shapes %s, %s and %s, which do not fit",
+                          shape_text(&ctx->perm, &f->inputs[Q]->type),
+                          shape_text(&ctx->perm, &f->inputs[K]->type),
                           shape_text(&ctx->perm, &f->inputs[V]->type));
     f->precision = f->inputs[Q]->type.dtype == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
     if (precision)
-        f->precision = precision->i > 0 && precision->i <= INT32_MAX ? dtype_from_onnx((int32_t)precision->i) : DTYPE_NONE;
+        f->precision = precision->i > 0 && precision->i <= INT32_MAX
+                           ? dtype_from_onnx((int32_t)precision->i)
+                           : DTYPE_NONE;
     return dtype_is_float(f->precision) ||
-           diag_error(ctx, DIAG_ONNX_ATTRIBUTE, f->origin, "attribute softmax_precision is %lld, wanted a float type",
+           diag_error(ctx, DIAG_ONNX_ATTRIBUTE, f->origin,
+                      "attribute softmax_precision is %lld, wanted a float type",
                       (long long)precision->i);
 }
 
@@ -114,7 +125,8 @@ static struct value *scaled(const struct flex *f, struct value *q)
 /* The queries that share a head of keys are the rows of one product. */
 static struct value *attend(const struct flex *f)
 {
-    const union attrs transposed = { .matmul = { .transpose_b = true } }, plain = { .matmul = { 0 } };
+    const union attrs transposed = { .matmul = { .transpose_b = true } },
+                      plain = { .matmul = { 0 } };
     const union attrs last = { .axis = { .axis = 3 } };
     const struct type *q = &f->inputs[Q]->type, *k = &f->inputs[K]->type, *v = &f->inputs[V]->type;
     const int64_t rows = q->dim[1] / k->dim[1] * q->dim[2];
@@ -130,7 +142,8 @@ static struct value *attend(const struct flex *f)
     x = modified(f, "score_mod", x);
     x = x ? make(f, OP_SOFTMAX, &last, ":weights", 1, &x) : NULL;
     x = modified(f, "prob_mod", x);
-    pair[0] = view(f, x, &of_groups, ":grouped"), pair[1] = cast_as(f, f->inputs[V], f->precision, ":values");
+    pair[0] = view(f, x, &of_groups, ":grouped"),
+    pair[1] = cast_as(f, f->inputs[V], f->precision, ":values");
     x = pair[0] && pair[1] ? make(f, OP_MATMUL, &plain, ":attended", 2, pair) : NULL;
     return view(f, cast_as(f, x, v->dtype, ":rounded"), &result, "");
 }
@@ -142,7 +155,8 @@ bool import_flex_attention(struct import *im, struct scope *scope, const Onnx__N
     struct value *y;
 
     if (proto->n_input != N_INPUTS || proto->n_output != 1)
-        return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin, "FlexAttention has three inputs and one output");
+        return diag_error(im->ctx, DIAG_ONNX_GRAPH, origin,
+                          "FlexAttention has three inputs and one output");
     if (!import_operands(im, scope, proto, origin, f.inputs) || !check(&f))
         return false;
     y = attend(&f);

@@ -210,6 +210,11 @@ struct value *import_collection(struct import *im, const char *name, const Onnx_
 /* Names the elements of a result that is a sequence as results, NAME.0, NAME.1 ... False after an error. */
 bool import_result(struct import *im, struct value *value, const char *name);
 
+/* A sequence of which an If chooses each element; NULL where both have not the same elements, or are none. */
+struct value *import_join_sequences(struct import *im, const char *name,
+                                    const struct origin *origin, struct value *condition,
+                                    const struct value *yes, const struct value *no);
+
 /* True if the value is a sequence or an absent optional, which exist during the import only. */
 bool import_is_sequence(const struct value *value);
 

@@ -292,7 +292,8 @@ static void bind_input(struct import *im, struct scope *scope, const char *name,
         scope_bind(im, scope, name, value);
 }
 
-static void bind_collection(struct import *im, struct scope *scope, const Onnx__ValueInfoProto *info)
+static void bind_collection(struct import *im, struct scope *scope,
+                            const Onnx__ValueInfoProto *info)
 {
     struct value *value = import_collection(im, info->name, info->type);
 

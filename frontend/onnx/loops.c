@@ -149,8 +149,6 @@ struct value *body_stack(struct rounds *r, size_t i, int64_t axis, bool backward
 
 /* --- Loop ------------------------------------------------------------------------------------- */
 
-enum { COUNT, CONDITION, FIRST_CARRIED };
-
 static bool refuse(struct rounds *r, const struct value *value, const char *what)
 {
     diag_error(r->im->ctx, DIAG_UNSUPPORTED_DYNAMIC, r->origin,
@@ -177,8 +175,7 @@ static bool known_number(struct rounds *r, const struct value *value, const char
     return true;
 }
 
-/* A constant of one element. */
-static struct value *number(struct rounds *r, enum dtype dtype, int64_t n, const char *name)
+struct value *body_number(struct rounds *r, enum dtype dtype, int64_t n, const char *name)
 {
     const struct type type = { .dtype = dtype };
     struct tensor tensor = tensor_new(&r->im->module->bulk, &type);
@@ -232,9 +229,7 @@ static bool hand_on(struct rounds *r, bool is_known)
     return r->alive || is_known;
 }
 
-/* Whether the loop goes on: known, or a truth value that is computed. False after an error. */
-static bool read_condition(struct rounds *r, struct value *condition, bool *is_known,
-                           double *goes_on)
+bool body_condition(struct rounds *r, struct value *condition, bool *is_known, double *goes_on)
 {
     const int n_errors = r->im->ctx->diags.n_errors;
     struct tensor known;
@@ -248,90 +243,6 @@ static bool read_condition(struct rounds *r, struct value *condition, bool *is_k
     if (condition && *is_known)
         *goes_on = tensor_at(&known, 0);
     return r->im->ctx->diags.n_errors == n_errors;
-}
-
-/* What the rounds' stacked outputs have as their first dim in the file; 0 where it is not said, or inside of functions
- * and branches, where a name may be another tensor's. */
-static int64_t declared_rounds(const struct rounds *r)
-{
-    for (size_t i = r->n_carried; i < r->proto->n_output && !r->im->depth; i++) {
-        const Onnx__TypeProto__Tensor *tensor = import_declared_shape(r->im, r->proto->output[i]);
-        const Onnx__TensorShapeProto *shape = tensor ? tensor->shape : NULL;
-
-        if (shape && shape->n_dim && shape->dim[0]->has_dim_value && shape->dim[0]->dim_value > 0)
-            return shape->dim[0]->dim_value;
-    }
-    return 0;
-}
-
-/* The rounds are those declared only if this truth value is `wanted`, too. */
-static bool must_be(struct rounds *r, struct value *condition, bool wanted)
-{
-    if (condition && !wanted)
-        condition = body_make(r, OP_LOGICAL_NOT, NULL, condition->name, 1, &condition);
-    if (condition && type_elements(&condition->type) == 1 && condition->type.rank > 0) {
-        const union attrs scalar = { .shape = { .shape = { 0 } } };
-
-        condition = body_make(r, OP_RESHAPE, &scalar, condition->name, 1, &condition);
-    }
-    if (condition && r->holds)
-        condition = body_make(r, OP_LOGICAL_AND, NULL, condition->name, 2,
-                              (struct value *const[]){ r->holds, condition });
-    r->holds = condition;
-    return condition != NULL;
-}
-
-/* Exactly the declared rounds: the count must be their number, and the condition hold before each of them. */
-static bool run_declared(struct rounds *r, struct value *count, struct value *condition)
-{
-    struct value *number_of;
-    double goes_on;
-    bool is_known;
-
-    if (!limit_check(r->im->ctx, LIMIT_NODES, r->origin, (double)r->declared))
-        return false;
-    if (count && type_elements(&count->type) != 1)
-        return diag_error(r->im->ctx, DIAG_SHAPE, r->origin, "the count has the shape %s, expected one number",
-                          shape_text(&r->im->ctx->perm, &count->type));
-    number_of = number(r, DTYPE_I64, r->declared, "rounds");
-    if (count && (count->type.dtype != DTYPE_I64 ||
-                  !must_be(r, body_make(r, OP_EQUAL, NULL, count->name, 2, (struct value *const[]){ count, number_of }),
-                           true)))
-        return false;
-    while ((int64_t)r->n_rounds < r->declared) {
-        if (!read_condition(r, condition, &is_known, &goes_on) || (!is_known && !must_be(r, condition, true)))
-            return false;
-        if (is_known && goes_on == 0)
-            return diag_error(r->im->ctx, DIAG_SHAPE, r->origin, "it ends after %zu rounds, the file declares %lld",
-                              r->n_rounds, (long long)r->declared);
-        r->inputs[COUNT] = number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
-        r->inputs[CONDITION] = condition ? condition : number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
-        if (!body_run(r))
-            return false;
-        condition = r->outputs[0];
-        for (size_t i = 0; i < r->n_carried; i++)
-            r->inputs[FIRST_CARRIED + i] = r->outputs[1 + i];
-    }
-    return count || (read_condition(r, condition, &is_known, &goes_on) && !is_known && must_be(r, condition, false));
-}
-
-/* The value, if the rounds were those declared. */
-static struct value *if_declared(struct rounds *r, struct value *value)
-{
-    const union attrs each = { .expect = { .mode = "each" } }, to_i64 = { .cast = { .dtype = DTYPE_I64, .saturate = true } };
-    const union attrs list = { .shape = { .shape = { 1, { 1 } } } };
-    const struct type one = type_make(DTYPE_I64, 2, (const int64_t[]){ 1, 1 });
-    struct value *inputs[3] = { value, r->holds, NULL };
-    int64_t *allowed;
-
-    if (!value || !r->holds || import_is_sequence(value))
-        return value;
-    allowed = constant_alloc(r->im->module->main, &one);
-    *allowed = 1;
-    inputs[1] = body_make(r, OP_CAST, &to_i64, value->name, 1, &inputs[1]);
-    inputs[1] = inputs[1] ? body_make(r, OP_RESHAPE, &list, value->name, 1, &inputs[1]) : NULL;
-    inputs[2] = constant_new(r->im->module->main, "allowed", &one, allowed);
-    return inputs[1] ? body_make(r, OP_EXPECT, &each, value->name, 3, inputs) : NULL;
 }
 
 static bool is_known_or_absent(struct rounds *r, const struct value *value)
@@ -352,7 +263,7 @@ static bool run_loop(struct rounds *r, struct value *count, struct value *condit
         return false;
     if (!count && !condition)
         return diag_error(r->im->ctx, DIAG_ONNX_GRAPH, r->origin, "this loop never ends");
-    if (!read_condition(r, condition, &is_known, &goes_on))
+    if (!body_condition(r, condition, &is_known, &goes_on))
         return false;
     if (!is_known) {
         r->alive = condition;
@@ -361,13 +272,14 @@ static bool run_loop(struct rounds *r, struct value *count, struct value *condit
     while (goes_on != 0 && (double)r->n_rounds < most) {
         if (r->ends && most > MOST_OPEN_ROUNDS)
             return refuse(r, condition, "the condition");
-        r->inputs[COUNT] = number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
+        r->inputs[COUNT] =
+            body_number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
         r->inputs[CONDITION] =
-            condition ? condition : number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
+            condition ? condition : body_number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
         if (!body_run(r))
             return false;
         condition = r->outputs[0];
-        if (!read_condition(r, condition, &is_known, &goes_on) || !hand_on(r, is_known))
+        if (!body_condition(r, condition, &is_known, &goes_on) || !hand_on(r, is_known))
             return false;
     }
     return true;
@@ -395,8 +307,8 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
     for (size_t i = 0; i < carried; i++)
         r.inputs[FIRST_CARRIED + i] = operands[FIRST_CARRIED + i];
     if (!is_known_or_absent(&r, operands[COUNT]) || !is_known_or_absent(&r, operands[CONDITION]))
-        r.declared = declared_rounds(&r);
-    if (r.declared ? !run_declared(&r, operands[COUNT], operands[CONDITION])
+        r.declared = loop_declared_rounds(&r);
+    if (r.declared ? !loop_run_declared(&r, operands[COUNT], operands[CONDITION])
                    : !run_loop(&r, operands[COUNT], operands[CONDITION]))
         return false;
     for (size_t i = 0; i < proto->n_output; i++) {
@@ -419,7 +331,7 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
                               "a loop of no rounds gives an empty output %zu", i);
         if (i >= carried)
             value = body_stack(&r, 1 + i, 0, false, name);
-        value = if_declared(&r, value);
+        value = loop_if_declared(&r, value);
         if (!value)
             return false;
         scope_bind(im, scope, name, value);

@@ -62,10 +62,13 @@ static bool refuse_unbound(struct import *im, const char *name)
 {
     const char *safe = str_safe(&im->ctx->perm, name, 120);
 
-    diag_error(im->ctx, DIAG_UNBOUND_DIM, NULL, "input \"%s\" is a sequence of which nobody says how many elements it has",
-               safe);
-    return diag_help(im->ctx, "--shape %s.0=... --shape %s.1=..., with numbers, for each element; --shape %s=none if it is empty",
-                     safe, safe, safe), false;
+    diag_error(im->ctx, DIAG_UNBOUND_DIM, NULL,
+               "input \"%s\" is a sequence of which nobody says how many elements it has", safe);
+    return diag_help(im->ctx,
+                     "--shape %s.0=... --shape %s.1=..., with numbers, for each element; --shape "
+                     "%s=none if it is empty",
+                     safe, safe, safe),
+           false;
 }
 
 struct value *import_collection(struct import *im, const char *name, const Onnx__TypeProto *type)
@@ -88,8 +91,8 @@ struct value *import_collection(struct import *im, const char *name, const Onnx_
     }
     sequence = sequence_new(im, n);
     for (int i = 0; i < n; i++) {
-        sequence->at[i] =
-            import_collection(im, arena_printf(&im->ctx->perm, "%s.%d", name, i), type->sequence_type->elem_type);
+        sequence->at[i] = import_collection(im, arena_printf(&im->ctx->perm, "%s.%d", name, i),
+                                            type->sequence_type->elem_type);
         if (!sequence->at[i])
             return NULL;
     }
@@ -105,13 +108,41 @@ bool import_result(struct import *im, struct value *value, const char *name)
         return limit_check(im->ctx, LIMIT_INTERFACE, NULL, im->module->main->ret->n_inputs);
     }
     if (sequence->n == 0)
-        return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, NULL, "the output \"%s\" is %s: there is nothing to give",
+        return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, NULL,
+                          "the output \"%s\" is %s: there is nothing to give",
                           str_safe(&im->ctx->perm, name, 120),
-                          sequence->is_absent ? "an optional without an element" : "an empty sequence");
+                          sequence->is_absent ? "an optional without an element"
+                                              : "an empty sequence");
     for (int i = 0; i < sequence->n; i++)
         if (!import_result(im, sequence->at[i], arena_printf(&im->ctx->perm, "%s.%d", name, i)))
             return false;
     return true;
+}
+
+/* --- If --------------------------------------------------------------------------------------- */
+
+struct value *import_join_sequences(struct import *im, const char *name,
+                                    const struct origin *origin, struct value *condition,
+                                    const struct value *yes, const struct value *no)
+{
+    const struct sequence *a = sequence_of(yes), *b = sequence_of(no);
+    struct sequence *joined;
+
+    if (!a || !b || a->is_absent || b->is_absent || a->n != b->n)
+        return NULL;
+    joined = sequence_new(im, a->n);
+    for (int i = 0; i < a->n; i++) {
+        struct value *const inputs[] = { condition, a->at[i], b->at[i] };
+
+        if (sequence_of(a->at[i]) || sequence_of(b->at[i]) ||
+            a->at[i]->type.dtype != b->at[i]->type.dtype ||
+            !type_same_shape(&a->at[i]->type, &b->at[i]->type))
+            return NULL;
+        joined->at[i] = build(im->module->main, OP_IF, NULL, name, origin, NULL, 3, inputs);
+        if (!joined->at[i])
+            return NULL;
+    }
+    return &joined->value;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */

@@ -91,7 +91,8 @@ bool import_sequence_map(struct import *im, struct scope *scope, const Onnx__Nod
     const struct sequence *first;
     struct rounds r;
 
-    if (!body_begin(&r, im, scope, proto, origin) || !body_check_counts(&r, proto->n_input, proto->n_output, 0) ||
+    if (!body_begin(&r, im, scope, proto, origin) ||
+        !body_check_counts(&r, proto->n_input, proto->n_output, 0) ||
         !import_operands(im, scope, proto, origin, operands))
         return false;
     first = proto->n_input ? sequence_of(operands[0]) : NULL;
@@ -102,8 +103,8 @@ bool import_sequence_map(struct import *im, struct scope *scope, const Onnx__Nod
             const struct sequence *sequence = sequence_of(operands[i]);
 
             if (sequence && sequence->n != first->n)
-                return diag_error(im->ctx, DIAG_SHAPE, origin, "its sequences have %d and %d elements", first->n,
-                                  sequence->n);
+                return diag_error(im->ctx, DIAG_SHAPE, origin,
+                                  "its sequences have %d and %d elements", first->n, sequence->n);
             r.inputs[i] = sequence ? sequence->at[k] : operands[i];
         }
         if (!body_run(&r))

@@ -26,7 +26,9 @@ static const struct {
     int32_t code;
     const char *name;
 } unsupported_types[] = {
-    { 8, "string" },      { 14, "complex64" }, { 15, "complex128" },
+    { 8, "string" },
+    { 14, "complex64" },
+    { 15, "complex128" },
     { 24, "float8e8m0" },
 };
 

@@ -46,10 +46,11 @@ bool infer_reinterpret(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, KINDS_ANY))
         return false;
     if (x->dtype != attrs->from || x->quant ||
-        dtype_packed_bits(x->dtype) != dtype_packed_bits(attrs->dtype) || attrs->dtype == DTYPE_AFP ||
-        attrs->dtype == DTYPE_BOOL)
-        return diag_error(ctx, DIAG_TYPE, node_origin(node), "%s of %s as %s, expected %s and as many bits",
-                          op_name(node->op), type_text(&ctx->perm, x), dtype_name(attrs->dtype),
+        dtype_packed_bits(x->dtype) != dtype_packed_bits(attrs->dtype) ||
+        attrs->dtype == DTYPE_AFP || attrs->dtype == DTYPE_BOOL)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "%s of %s as %s, expected %s and as many bits", op_name(node->op),
+                          type_text(&ctx->perm, x), dtype_name(attrs->dtype),
                           dtype_name(attrs->from));
     set_output(node, 0, attrs->dtype, x);
     return true;

@@ -32,9 +32,11 @@ bool infer_non_max_suppression(struct ctx *ctx, struct node *node)
                           "(batch,classes,n)",
                           op_name(node->op), shape_text(&ctx->perm, boxes),
                           shape_text(&ctx->perm, scores));
-    if (node->n_inputs > 2 && (input_type(node, 2)->dtype != DTYPE_F32 || type_elements(input_type(node, 2)) != 1))
-        return diag_error(ctx, DIAG_TYPE, node_origin(node), "%s: the threshold is %s, expected one f32",
-                          op_name(node->op), type_text(&ctx->perm, input_type(node, 2)));
+    if (node->n_inputs > 2 &&
+        (input_type(node, 2)->dtype != DTYPE_F32 || type_elements(input_type(node, 2)) != 1))
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "%s: the threshold is %s, expected one f32", op_name(node->op),
+                          type_text(&ctx->perm, input_type(node, 2)));
     if (attrs->max_output < 0 || attrs->max_output > INT32_MAX)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: max_output is %lld",
                           op_name(node->op), (long long)attrs->max_output);

@@ -20,12 +20,13 @@ struct list {
     int n;
 };
 
-static bool read_tensor(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size, struct bulk *bulk,
-                        struct list *out)
+static bool read_tensor(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size,
+                        struct bulk *bulk, struct list *out)
 {
     struct named_tensors all;
 
-    if (out->n == MAX_TENSORS || !tensor_file_read_bytes(ctx, path, bytes, size, bulk, &all) || all.n != 1)
+    if (out->n == MAX_TENSORS || !tensor_file_read_bytes(ctx, path, bytes, size, bulk, &all) ||
+        all.n != 1)
         return false;
     out->at[out->n++] = all.at->tensor;
     return true;
@@ -36,7 +37,9 @@ static bool read_value(struct ctx *ctx, const char *path, const uint8_t *bytes, 
                        const Onnx__TypeProto *type, struct bulk *bulk, struct list *out)
 {
     enum { OPTIONAL_TENSOR = 3, OPTIONAL_SEQUENCE = 5, SEQUENCE_TENSORS = 3 }; /* fields */
-    const Onnx__TypeProto__Of *of = !type ? NULL : type->optional_type ? type->optional_type : type->sequence_type;
+    const Onnx__TypeProto__Of *of = !type                 ? NULL
+                                    : type->optional_type ? type->optional_type
+                                                          : type->sequence_type;
     struct wire_cursor cursor = { bytes, bytes + size };
     struct wire_field field;
     const char *why = NULL;
@@ -46,10 +49,12 @@ static bool read_value(struct ctx *ctx, const char *path, const uint8_t *bytes, 
     while (wire_next(&cursor, &field, &why)) {
         if (field.type != WIRE_BYTES || field.number < 2)
             continue;
-        if (type->optional_type && (field.number == OPTIONAL_TENSOR || field.number == OPTIONAL_SEQUENCE)) {
+        if (type->optional_type &&
+            (field.number == OPTIONAL_TENSOR || field.number == OPTIONAL_SEQUENCE)) {
             if (!read_value(ctx, path, field.bytes, field.size, of->elem_type, bulk, out))
                 return false;
-        } else if (field.number != SEQUENCE_TENSORS || !read_tensor(ctx, path, field.bytes, field.size, bulk, out)) {
+        } else if (field.number != SEQUENCE_TENSORS ||
+                   !read_tensor(ctx, path, field.bytes, field.size, bulk, out)) {
             return false;
         }
     }
@@ -58,7 +63,8 @@ static bool read_value(struct ctx *ctx, const char *path, const uint8_t *bytes, 
 
 /* Reads input_0.pb, input_1.pb ... ; false when one of them is of no such type. */
 static bool read_all(struct ctx *ctx, const char *dir, const char *stem, struct bulk *bulk,
-                     Onnx__ValueInfoProto *const *infos, int n_infos, struct list *out, int *first, int *n)
+                     Onnx__ValueInfoProto *const *infos, int n_infos, struct list *out, int *first,
+                     int *n)
 {
     for (int i = 0; i <= MAX_TENSORS; i++) {
         const char *path = arena_printf(&ctx->perm, "%s/%s_%d.pb", dir, stem, i);
@@ -69,7 +75,8 @@ static bool read_all(struct ctx *ctx, const char *dir, const char *stem, struct 
         if (access(path, R_OK) != 0)
             return true;
         if (i == MAX_TENSORS || !file_map(ctx, path, &file) ||
-            !read_value(ctx, path, file.data, file.size, i < n_infos ? infos[i]->type : NULL, bulk, out))
+            !read_value(ctx, path, file.data, file.size, i < n_infos ? infos[i]->type : NULL, bulk,
+                        out))
             return false;
     }
     return true;
@@ -83,7 +90,8 @@ int model_inputs(const Onnx__GraphProto *graph, Onnx__ValueInfoProto **inputs)
         bool has_initializer = false;
 
         for (size_t k = 0; k < graph->n_initializer; k++)
-            has_initializer = has_initializer || strcmp(graph->initializer[k]->name, graph->input[i]->name) == 0;
+            has_initializer =
+                has_initializer || strcmp(graph->initializer[k]->name, graph->input[i]->name) == 0;
         if (!has_initializer)
             inputs[n++] = graph->input[i];
     }
@@ -111,8 +119,10 @@ bool data_set_read(struct ctx *ctx, const struct test_case *test, int index, str
     graph = model ? model->graph : NULL;
     n_graph_inputs = model_inputs(graph, graph_inputs);
     *broken = !graph ||
-              !read_all(ctx, dir, "input", bulk, graph_inputs, n_graph_inputs, &inputs, set->first, &set->n_values) ||
-              !read_all(ctx, dir, "output", bulk, graph->output, (int)graph->n_output, &outputs, unused, &n_outputs);
+              !read_all(ctx, dir, "input", bulk, graph_inputs, n_graph_inputs, &inputs, set->first,
+                        &set->n_values) ||
+              !read_all(ctx, dir, "output", bulk, graph->output, (int)graph->n_output, &outputs,
+                        unused, &n_outputs);
     set->n_inputs = inputs.n;
     set->n_outputs = outputs.n;
     if (model)

@@ -56,7 +56,8 @@ static int bind_dims(const struct source *source, const struct data_set *set,
         if (first == end)
             bind(&bindings[n++], input->name, NULL);
         for (int k = first; k < end && n < MAX_TENSORS; k++)
-            bind(&bindings[n++], arena_printf(arena, "%s.%d", input->name, k - first), &set->inputs[k].type);
+            bind(&bindings[n++], arena_printf(arena, "%s.%d", input->name, k - first),
+                 &set->inputs[k].type);
     }
     return n;
 }
