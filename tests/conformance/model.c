@@ -170,7 +170,12 @@ static const Onnx__NodeProto *producer(const Onnx__GraphProto *graph, const char
     return NULL;
 }
 
-/* The graph inputs that a tensor is computed from. */
+static bool is_tensor(const Onnx__ValueInfoProto *input)
+{
+    return input->type && input->type->tensor_type;
+}
+
+/* The graph inputs that a tensor is computed from; sequences cannot be frozen. */
 static uint64_t sources_of(const struct source *source, const char *name, int depth)
 {
     const Onnx__NodeProto *node;
@@ -178,7 +183,7 @@ static uint64_t sources_of(const struct source *source, const char *name, int de
 
     for (int i = 0; i < source->n_inputs; i++)
         if (strcmp(name, source->inputs[i]->name) == 0)
-            return (uint64_t)1 << i;
+            return (uint64_t)is_tensor(source->inputs[i]) << i;
     node = depth > 0 && *name ? producer(source->proto->graph, name) : NULL;
     for (size_t k = 0; node && k < node->n_input; k++)
         found |= sources_of(source, node->input[k], depth - 1);
