@@ -40,7 +40,7 @@ int dtype_packed_bits(enum dtype dtype)
     const struct minifloat *format = dtype_minifloat(dtype);
 
     if (rows[dtype].kind == KIND_NIBBLE)
-        return 4;
+        return dtype == DTYPE_I2 || dtype == DTYPE_U2 ? 2 : 4;
     return format ? minifloat_bits(format) : (int)rows[dtype].bits;
 }
 
@@ -57,6 +57,11 @@ bool dtype_is_float(enum dtype dtype)
 bool dtype_is_integer(enum dtype dtype)
 {
     return rows[dtype].kind == KIND_INT || rows[dtype].kind == KIND_UINT;
+}
+
+bool dtype_is_signed(enum dtype dtype)
+{
+    return rows[dtype].kind == KIND_INT || dtype == DTYPE_I2 || dtype == DTYPE_I4;
 }
 
 enum dtype dtype_from_name(const char *name)
@@ -183,6 +188,8 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
     case DTYPE_F16: PUT(uint16_t) = f16_from_f64(value); return;
     case DTYPE_BF16: PUT(uint16_t) = bf16_from_f64(value); return;
     case DTYPE_BOOL: PUT(uint8_t) = value != 0; return;
+    case DTYPE_I2: PUT(int8_t) = (int8_t)saturate(value, -2, 1); return;
+    case DTYPE_U2: PUT(uint8_t) = (uint8_t)saturate(value, 0, 3); return;
     case DTYPE_I4: PUT(int8_t) = (int8_t)saturate(value, -8, 7); return;
     case DTYPE_U4: PUT(uint8_t) = (uint8_t)saturate(value, 0, 15); return;
     case DTYPE_I8: PUT(int8_t) = (int8_t)saturate(value, INT8_MIN, INT8_MAX); return;
@@ -212,11 +219,13 @@ int64_t dtype_load_int(enum dtype dtype, const void *data, int64_t index)
 {
     switch (dtype) {
     case DTYPE_BOOL: return AT(uint8_t) != 0;
+    case DTYPE_I2:
     case DTYPE_I4:
     case DTYPE_I8: return AT(int8_t);
     case DTYPE_I16: return AT(int16_t);
     case DTYPE_I32: return AT(int32_t);
     case DTYPE_I64: return AT(int64_t);
+    case DTYPE_U2:
     case DTYPE_U4:
     case DTYPE_U8: return AT(uint8_t);
     case DTYPE_U16: return AT(uint16_t);
@@ -245,6 +254,8 @@ void dtype_store_int(enum dtype dtype, void *data, int64_t index, int64_t value)
     case DTYPE_U16: PUT(uint16_t) = (uint16_t)value; return;
     case DTYPE_U32: PUT(uint32_t) = (uint32_t)value; return;
     case DTYPE_U64: PUT(uint64_t) = (uint64_t)value; return;
+    case DTYPE_I2: PUT(int8_t) = (int8_t)((value & 1) - (value & 2)); return;
+    case DTYPE_U2: PUT(uint8_t) = (uint8_t)(value & 3); return;
     case DTYPE_I4: PUT(int8_t) = (int8_t)((value & 7) - (value & 8)); return;
     case DTYPE_U4: PUT(uint8_t) = (uint8_t)(value & 15); return;
     default: dtype_store(dtype, data, index, (double)value); return;

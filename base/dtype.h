@@ -29,11 +29,13 @@ enum dtype_kind {
 const char *dtype_name(enum dtype dtype);
 const char *dtype_c_type(enum dtype dtype);
 size_t dtype_bytes(enum dtype dtype);    /* of one element in memory */
-int dtype_packed_bits(enum dtype dtype); /* packed: 4 of I4; 8 of AFP, see type_packed_bits */
+int dtype_packed_bits(
+    enum dtype dtype); /* packed: 2 of I2, 4 of I4; 8 of AFP, see type_packed_bits */
 enum dtype_kind dtype_kind(enum dtype dtype);
 bool dtype_is_float(enum dtype dtype);        /* F16, BF16, F32, F64 */
 bool dtype_is_half(enum dtype dtype);         /* F16, BF16: without arithmetic in C99 */
 bool dtype_is_integer(enum dtype dtype);      /* signed or unsigned, not bool */
+bool dtype_is_signed(enum dtype dtype);       /* an integer with a sign, of 2 or 4 bits too */
 enum dtype dtype_from_name(const char *name); /* DTYPE_NONE if unknown */
 enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or without a row */
 

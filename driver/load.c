@@ -20,8 +20,8 @@ static bool parse_shape(struct ctx *ctx, const char *text, struct shape_binding 
     if (!equals || equals == text)
         goto malformed;
     out->name = arena_strndup(&ctx->perm, text, (size_t)(equals - text));
-    out->rank = 0;
-    while (*at) {
+    out->rank = strcmp(at, "none") == 0 ? -1 : 0; /* an empty sequence, an absent optional */
+    while (out->rank >= 0 && *at) {
         char *end;
 
         errno = 0;

@@ -54,7 +54,7 @@ static const char *scale_problem(struct arena *arena, const struct qtype *quant)
 static void zero_range(enum dtype dtype, double *least, double *greatest)
 {
     const int bits = dtype_packed_bits(dtype) < 32 ? dtype_packed_bits(dtype) : 32;
-    const bool is_signed = dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
+    const bool is_signed = dtype_is_signed(dtype);
 
     *least = is_signed ? -ldexp(1, bits - 1) : 0;
     *greatest = ldexp(1, is_signed ? bits - 1 : bits) - 1;

@@ -123,12 +123,13 @@ static void check_value(struct verify *v, const struct value *value, enum value_
 static void check_codes(struct verify *v, const struct value *constant)
 {
     const int bits = dtype_packed_bits(constant->type.dtype);
+    const bool is_signed = dtype_is_signed(constant->type.dtype);
     const uint8_t *codes = constant->data;
     const int64_t n = codes && bits < 8 ? type_elements(&constant->type) : 0;
 
     for (int64_t i = 0; i < n; i++) {
-        const unsigned above = (unsigned)codes[i] >> (constant->type.dtype == DTYPE_I4 ? 3 : bits);
-        const bool negative = constant->type.dtype == DTYPE_I4 && above == 31;
+        const unsigned above = (unsigned)codes[i] >> (bits - is_signed);
+        const bool negative = is_signed && above == 0xffu >> (bits - 1);
 
         if (above && !negative) {
             found(v, NULL, "constant \"%s\": element %lld, 0x%02x, is no %s",

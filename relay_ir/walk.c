@@ -156,21 +156,16 @@ void tensor_put_any(struct tensor *tensor, int64_t index, double value)
         dtype_store(tensor->type.dtype, tensor->data, index, value);
 }
 
-static bool is_signed(enum dtype dtype)
-{
-    return dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
-}
-
 static int value_bits(enum dtype dtype)
 {
     const int bits = dtype_packed_bits(dtype);
 
-    return dtype_kind(dtype) == KIND_BOOL ? 1 : is_signed(dtype) ? bits - 1 : bits;
+    return dtype_kind(dtype) == KIND_BOOL ? 1 : dtype_is_signed(dtype) ? bits - 1 : bits;
 }
 
 wide dtype_least(enum dtype dtype)
 {
-    return is_signed(dtype) ? -((wide)1 << value_bits(dtype)) : 0;
+    return dtype_is_signed(dtype) ? -((wide)1 << value_bits(dtype)) : 0;
 }
 
 wide dtype_greatest(enum dtype dtype)

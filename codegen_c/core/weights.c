@@ -46,12 +46,13 @@ static uint32_t checksum(const void *data, size_t n)
 static uint16_t packed_code(const struct type *type, const uint8_t *data, int64_t i)
 {
     const int64_t bits = type_packed_bits(type), at = i * bits;
+    const uint32_t sign = 1u << (bits - 1);
     uint32_t code = data[at / 8];
 
     if (at % 8 + bits > 8)
         code |= (uint32_t)data[at / 8 + 1] << 8;
     code = code >> at % 8 & ((1u << bits) - 1);
-    return (uint16_t)(type->dtype == DTYPE_I4 ? (code ^ 8) - 8 : code);
+    return (uint16_t)(dtype_is_signed(type->dtype) ? (code ^ sign) - sign : code);
 }
 
 static double number_at(const struct weight *weight, int64_t i)

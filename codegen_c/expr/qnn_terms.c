@@ -22,21 +22,16 @@ double qnn_real(const struct value *constant, int64_t i)
     return tensor_at(&tensor, i);
 }
 
-static bool is_signed(enum dtype dtype)
-{
-    return dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
-}
-
 int64_t qnn_least(enum dtype dtype)
 {
-    return is_signed(dtype) ? -((int64_t)1 << (dtype_packed_bits(dtype) - 1)) : 0;
+    return dtype_is_signed(dtype) ? -((int64_t)1 << (dtype_packed_bits(dtype) - 1)) : 0;
 }
 
 int64_t qnn_most(enum dtype dtype)
 {
     const int bits = dtype_packed_bits(dtype);
 
-    return ((int64_t)1 << (is_signed(dtype) ? bits - 1 : bits)) - 1;
+    return ((int64_t)1 << (dtype_is_signed(dtype) ? bits - 1 : bits)) - 1;
 }
 
 const char *qnn_plus(struct arena *arena, const char *x, int64_t number)

@@ -53,7 +53,7 @@ static const char *plain_cast_text(struct arena *arena, enum dtype from, enum dt
                                    const char *operand, const char **needs)
 {
     const bool is_float = dtype_is_float(from);
-    const bool is_signed = dtype_kind(to) == KIND_INT || to == DTYPE_I4;
+    const bool is_signed = dtype_is_signed(to);
     const int bits = dtype_packed_bits(to);
     const char *wide = from == DTYPE_F32 && bits <= 16 ? "f32" : "f64";
     const char *end = strcmp(wide, "f32") == 0 ? "f" : "";
@@ -65,10 +65,11 @@ static const char *plain_cast_text(struct arena *arena, enum dtype from, enum dt
                             !is_float           ? ""
                             : from == DTYPE_F32 ? ".0f"
                                                 : ".0");
-    if (!is_float && to == DTYPE_I4)
-        return arena_printf(arena, "($t)((%s & 7) - (%s & 8))", operand, operand);
-    if (!is_float && to == DTYPE_U4)
-        return arena_printf(arena, "($t)(%s & 15)", operand);
+    if (!is_float && bits < 8 && is_signed)
+        return arena_printf(arena, "($t)((%s & %d) - (%s & %d))", operand, (1 << (bits - 1)) - 1,
+                            operand, 1 << (bits - 1));
+    if (!is_float && bits < 8)
+        return arena_printf(arena, "($t)(%s & %d)", operand, (1 << bits) - 1);
     if (!is_float || dtype_is_float(to))
         return arena_printf(arena, "($t)%s", operand);
     if (from == DTYPE_F32 && to == DTYPE_I32) {
@@ -153,24 +154,19 @@ static const char *cast_text(struct arena *arena, const struct node *node, const
     return operand;
 }
 
-static bool is_signed(enum dtype dtype)
-{
-    return dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
-}
-
 /* The bounds of an integer type. */
 static double least_of(enum dtype dtype)
 {
     const int bits = dtype_packed_bits(dtype);
 
-    return is_signed(dtype) ? -ldexp(1, bits - 1) : 0;
+    return dtype_is_signed(dtype) ? -ldexp(1, bits - 1) : 0;
 }
 
 static double most_of(enum dtype dtype)
 {
     const int bits = dtype_packed_bits(dtype);
 
-    return ldexp(1, is_signed(dtype) ? bits - 1 : bits) - 1;
+    return ldexp(1, dtype_is_signed(dtype) ? bits - 1 : bits) - 1;
 }
 
 static const char *clip_whole_text(struct arena *arena, enum dtype dtype, double least, double most)

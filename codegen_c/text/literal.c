@@ -52,9 +52,8 @@ static const char *unsigned_literal(struct arena *arena, enum dtype dtype, uint6
 
 static const char *integer_literal(struct arena *arena, enum dtype dtype, int64_t number)
 {
-    return dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4
-               ? signed_literal(arena, dtype, number)
-               : unsigned_literal(arena, dtype, (uint64_t)number);
+    return dtype_is_signed(dtype) ? signed_literal(arena, dtype, number)
+                                  : unsigned_literal(arena, dtype, (uint64_t)number);
 }
 
 const char *literal_of_element(struct arena *arena, enum dtype dtype, const void *data, int64_t i,

@@ -46,14 +46,15 @@ bool assume_shape(struct onnx_node *node, const struct type *y, int n, struct as
     return n == y->rank;
 }
 
-/* Those of the axes in the attribute `axes`. Of Resize only where sizes are meant as they are. */
+/* Those of the axes in the attribute `axes`. Sizes of Resize that are not meant as they are say what the scale is. */
 bool assume_axes_of_shape(struct onnx_node *node, const struct type *y, int n,
                           struct assumption *out)
 {
     struct ints axes = onnx_ints(node, "axes");
 
-    if (strcmp(onnx_word(node, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0)
-        return false;
+    out->left = strcmp(onnx_word(node, "keep_aspect_ratio_policy", "stretch"), "stretch") != 0;
+    if (out->left)
+        return true;
     if (!onnx_has(node, "axes"))
         return assume_shape(node, y, n, out);
     for (int i = 0; i < axes.n && axes.n == n; i++) {

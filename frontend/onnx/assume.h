@@ -17,6 +17,7 @@ struct assumption {
     int64_t allowed[MAX_INTS][MAX_WAYS]; /* … */
     int rank, n_sets;                    /* axes: the sets that give the declared shape */
     int64_t sets[MAX_SETS];
+    bool left; /* to the converter, which asks itself */
     bool same; /* and it is the same result for all of them */
 };
 

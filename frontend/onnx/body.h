@@ -16,6 +16,10 @@ struct rounds {
     struct value ***stacked; /* [body->n_output][n_rounds] what each round gave */
     size_t n_rounds, capacity;
     bool ends;           /* at run time, perhaps before all rounds … */
+    int64_t
+        declared; /* rounds that the file declares, by the length of what they give; 0 = it does not … */
+    struct value *
+        holds; /* … and whether these are the rounds, a truth value of run time; NULL = certainly */
     struct value *alive; /* … and whether it has not; NULL = certainly not */
 };
 
@@ -39,5 +43,25 @@ struct value *body_make(struct rounds *r, enum op op, const union attrs *attrs, 
 /* Output i of every round, side by side along a new axis. */
 struct value *body_stack(struct rounds *r, size_t i, int64_t axis, bool backwards,
                          const char *name);
+
+/* --- Loop ------------------------------------------------------------------------------------- */
+
+enum { COUNT, CONDITION, FIRST_CARRIED }; /* inputs of the node, and of its body */
+
+/* A constant of one element. */
+struct value *body_number(struct rounds *r, enum dtype dtype, int64_t n, const char *name);
+
+/* Whether the loop goes on: known, or a truth value that is computed. False after an error. */
+bool body_condition(struct rounds *r, struct value *condition, bool *is_known, double *goes_on);
+
+/* loop_declared.c: the first dim that the file declares of the rounds' stacked outputs; 0 where it does not, or inside of
+ * functions and branches, where a name may be another tensor's. */
+int64_t loop_declared_rounds(const struct rounds *r);
+
+/* Exactly the declared rounds: the count must be their number, and the condition hold before each of them. */
+bool loop_run_declared(struct rounds *r, struct value *count, struct value *condition);
+
+/* The value, if the rounds were those declared; NULL after an error. */
+struct value *loop_if_declared(struct rounds *r, struct value *value);
 
 #endif

@@ -152,10 +152,18 @@ static bool join_branches(struct import *im, struct scope *scope, const Onnx__No
             scope_bind(im, scope, name, &im->failed);
             continue;
         }
+        value = import_join_sequences(im, name, origin, condition, yes[i], no[i]);
+        if (value) {
+            scope_bind(im, scope, name, value);
+            continue;
+        }
         if (import_is_strings(im, yes[i]) || import_is_strings(im, no[i]) ||
             import_is_sequence(yes[i]) || import_is_sequence(no[i]))
             return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, origin,
-                              "output %zu of this If is %s, chosen at run time", i,
+                              "output %zu of this If is %s, chosen at run time, and the branches' "
+                              "have not the same "
+                              "elements",
+                              i,
                               import_is_strings(im, yes[i]) || import_is_strings(im, no[i])
                                   ? "strings"
                                   : "a sequence");
@@ -338,16 +346,17 @@ const Onnx__NodeProto *resolve_attributes(struct import *im, const struct scope 
 static special *find_special(const Onnx__NodeProto *proto)
 {
     static const struct {
-        const char *op_type;
+        const char *domain, *op_type;
         special *import;
     } specials[] = {
-#define SPECIAL(name, function) { name, function },
+#define SPECIAL(domain, name, function) { domain, name, function },
 #include "frontend/onnx/special.def"
 #undef SPECIAL
     };
 
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (!*domain_canonical(proto->domain) && strcmp(specials[i].op_type, proto->op_type) == 0)
+        if (strcmp(specials[i].domain, domain_canonical(proto->domain)) == 0 &&
+            strcmp(specials[i].op_type, proto->op_type) == 0)
             return specials[i].import;
     return NULL;
 }

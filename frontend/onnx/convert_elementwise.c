@@ -226,6 +226,28 @@ bool convert_clip(struct onnx_node *node)
 }
 
 /* --- Cast ------------------------------------------------------------------------------------- */
+static bool has_fraction(enum dtype dtype)
+{
+    return dtype_is_float(dtype) || dtype_kind(dtype) == KIND_MINIFLOAT;
+}
+
+/* What ONNX leaves open, as the data of operator sets from 24 on have it (before, such numbers saturate): to 2 and 4
+ * bits, integers wrap, as in ONNX Runtime; NaN is -0 as f4e2m1. */
+static struct value *before_cast(struct onnx_node *node, struct value *x, enum dtype dtype)
+{
+    struct value *inputs[3] = { NULL, NULL, x };
+
+    if (node->opset < 24 || !has_fraction(x->type.dtype))
+        return x;
+    if (dtype_kind(dtype) == KIND_NIBBLE)
+        return cast_to(node, x, DTYPE_I32, "whole");
+    if (dtype != DTYPE_F4E2M1 || !dtype_is_float(x->type.dtype))
+        return x;
+    inputs[0] = apply1(node, OP_ISNAN, "is_nan", x);
+    inputs[1] = scalar_like(node, x, -0.0, "nan");
+    return inputs[0] && inputs[1] ? onnx_build(node, OP_WHERE, NULL, "numbers", 3, inputs) : NULL;
+}
+
 /* Attribute saturate, which came with the FP8 types in opset 19 and concerns only them. */
 static bool output_cast(struct onnx_node *node, struct value *x, enum dtype dtype)
 {
@@ -236,6 +258,9 @@ static bool output_cast(struct onnx_node *node, struct value *x, enum dtype dtyp
     if (!onnx_ok(node))
         return false;
     if (x->type.dtype == dtype)
+        return onnx_output(node, 0, x);
+    x = before_cast(node, x, dtype);
+    if (!x || x->type.dtype == dtype)
         return onnx_output(node, 0, x);
     return onnx_output(node, 0, onnx_build1(node, OP_CAST, &attrs, "", x));
 }
@@ -252,6 +277,36 @@ bool convert_cast(struct onnx_node *node)
         return diag_error(node->ctx, DIAG_UNSUPPORTED_TYPE, node->origin,
                           "a conversion to this element type is not supported");
     return output_cast(node, onnx_input(node, 0), dtype);
+}
+
+/* Integers of one size, and booleans, are as cast; elements of fewer than 8 bits have a byte each here, whose upper bits
+ * follow the sign: they go by way of unsigned ones. */
+bool convert_bit_cast(struct onnx_node *node)
+{
+    const int64_t to = onnx_int(node, "to", 0);
+    struct value *x = onnx_input(node, 0);
+    union attrs attrs = { .reinterpret = { 0 } };
+    enum dtype dtype;
+
+    if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
+        return false;
+    dtype = to > 0 && to <= INT32_MAX ? dtype_from_onnx((int32_t)to) : DTYPE_NONE;
+    if (dtype == DTYPE_NONE)
+        return diag_error(node->ctx, DIAG_UNSUPPORTED_TYPE, node->origin,
+                          "a conversion to this element type is not supported");
+    if (dtype_packed_bits(x->type.dtype) != dtype_packed_bits(dtype))
+        return bad_attribute(node, "the bits of %s are not those of %s", dtype_name(x->type.dtype),
+                             dtype_name(dtype));
+    if (!has_fraction(x->type.dtype) && !has_fraction(dtype))
+        return output_cast(node, x, dtype);
+    if (x->type.dtype == DTYPE_I4)
+        x = cast_to(node, x, DTYPE_U4, "bits");
+    attrs.reinterpret.from = x->type.dtype;
+    attrs.reinterpret.dtype = dtype == DTYPE_I4 ? DTYPE_U4 : dtype == DTYPE_BOOL ? DTYPE_U8 : dtype;
+    x = x ? onnx_build1(node, OP_REINTERPRET, &attrs,
+                        attrs.reinterpret.dtype == dtype ? "" : "bits", x)
+          : NULL;
+    return x && onnx_output(node, 0, cast_to(node, x, dtype, ""));
 }
 
 bool convert_cast_like(struct onnx_node *node)

@@ -77,8 +77,7 @@ static bool convert_conv_of(struct onnx_node *node, const struct operands *at)
     if (y && bias)
         y = onnx_build2(node, OP_BIAS_ADD, &channels, "bias", y, bias);
     if (y && requantizes)
-        y = requantized(node, y, product_of_scales(node, at->x_scale, at->w_scale, 1), 1,
-                        at->y_scale, at->y_zero, "");
+        y = rescaled(node, y, at->x_scale, at->w_scale, 1, at->y_scale, at->y_zero, "");
     return onnx_output(node, 0, y);
 }
 
@@ -118,8 +117,8 @@ static bool convert_matmul_of(struct onnx_node *node, const struct operands *at)
     struct ints shape;
 
     if (y && requantizes)
-        y = requantized(node, y, product_of_scales(node, at->x_scale, at->w_scale, 1),
-                        y->type.rank - 1, at->y_scale, at->y_zero, suffix);
+        y = rescaled(node, y, at->x_scale, at->w_scale, y->type.rank - 1, at->y_scale, at->y_zero,
+                     suffix);
     if (!y || (!row && !column))
         return onnx_output(node, 0, y);
     shape = product_shape(&y->type, row, column);

@@ -107,6 +107,38 @@ struct value *requantized(struct onnx_node *node, struct value *x, struct value 
     return onnx_build(node, OP_QNN_REQUANTIZE, &attrs, suffix, 5, inputs);
 }
 
+static bool is_one(const struct value *value)
+{
+    return value && type_elements(&value->type) == 1;
+}
+
+struct value *rescaled(struct onnx_node *node, struct value *x, int a, int b, int64_t axis,
+                       int scale, int zero, const char *suffix)
+{
+    struct value *first = scale_input(node, a), *second = scale_input(node, b);
+    static const struct ints scalar = { 0 };
+
+    if (!x || !first || !second)
+        return NULL;
+    if (onnx_is_known(node, a) && onnx_is_known(node, b) && onnx_is_known(node, scale) &&
+        onnx_is_known(node, zero))
+        return requantized(node, x, product_of_scales(node, a, b, 1), axis, scale, zero, suffix);
+    if (!is_one(first) || second->type.rank > 1 || !is_one(onnx_input(node, scale)) ||
+        !is_one(onnx_input(node, zero))) {
+        onnx_unsupported(
+            node,
+            "scales of shapes %s, %s and %s that are known at run time only: relayc takes one, one "
+            "or a list, and one",
+            shape_text(&node->ctx->perm, &first->type), shape_text(&node->ctx->perm, &second->type),
+            shape_text(&node->ctx->perm, &onnx_input(node, scale)->type));
+        return NULL;
+    }
+    first = apply2(node, OP_MULTIPLY, "in_scale", reshape_to(node, first, &scalar, "first_scale"),
+                   second);
+    x = dequantized_along(node, x, first, onnx_scalar(node, DTYPE_I32, 0, "in_zero"), axis, "real");
+    return quantized(node, x, scale, zero, DTYPE_U8, suffix);
+}
+
 /* --- QuantizeLinear, DequantizeLinear --------------------------------------------------------- */
 
 /* The type that the result has: the zero point's, else that of attribute output_dtype. */
@@ -154,12 +186,12 @@ static bool read_real_type(struct onnx_node *node, enum dtype *dtype)
                          (long long)code);
 }
 
-/* The zero point of FP8 must be known to be 0. */
-static bool check_fp8_zero(struct onnx_node *node, enum dtype dtype)
+/* The zero point. That of a narrow float is 0, and gives the type: at run time nobody reads it. */
+static struct value *zero_of(struct onnx_node *node, enum dtype dtype)
 {
-    struct tensor zero;
+    const bool is_read = !dtype_minifloat(dtype) || onnx_is_known(node, 2);
 
-    return !dtype_minifloat(dtype) || !onnx_input(node, 2) || onnx_constant(node, 2, &zero);
+    return is_read ? zero_point(node, 2, dtype) : onnx_scalar(node, dtype, 0, "zero");
 }
 
 bool convert_quantize_linear(struct onnx_node *node)
@@ -170,7 +202,7 @@ bool convert_quantize_linear(struct onnx_node *node)
     struct value *x;
 
     if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
-        !read_type(node, &dtype) || !check_precision(node) || !check_fp8_zero(node, dtype))
+        !read_type(node, &dtype) || !check_precision(node))
         return false;
     x = cast_to(node, onnx_input(node, 0), DTYPE_F32, "x");
     if (has_blocks(node))
@@ -178,8 +210,8 @@ bool convert_quantize_linear(struct onnx_node *node)
     if (!onnx_ok(node))
         return false;
     return onnx_output(node, 0,
-                       quantized_along(node, x, scale_input(node, 1), zero_point(node, 2, dtype),
-                                       axis, saturate || !dtype_minifloat(dtype), ""));
+                       quantized_along(node, x, scale_input(node, 1), zero_of(node, dtype), axis,
+                                       saturate || !dtype_minifloat(dtype), ""));
 }
 
 bool convert_dequantize_linear(struct onnx_node *node)
@@ -188,14 +220,13 @@ bool convert_dequantize_linear(struct onnx_node *node)
     struct value *x = onnx_input(node, 0), *y;
     enum dtype dtype;
 
-    if (!onnx_check_inputs(node, 2, 3) || !check_fp8_zero(node, x->type.dtype) ||
-        !read_real_type(node, &dtype))
+    if (!onnx_check_inputs(node, 2, 3) || !read_real_type(node, &dtype))
         return false;
     if (has_blocks(node))
         return dequantize_blocks(node, dtype);
     if (!onnx_ok(node))
         return false;
-    y = dequantized_along(node, x, scale_input(node, 1), zero_point(node, 2, x->type.dtype), axis,
+    y = dequantized_along(node, x, scale_input(node, 1), zero_of(node, x->type.dtype), axis,
                           dtype == DTYPE_F32 ? "" : "wide");
     return onnx_output(node, 0, cast_to(node, y, dtype, ""));
 }

@@ -327,7 +327,7 @@ static struct value *encode(struct onnx_node *node, struct value *x, enum dtype 
 
 static void set_bounds(union attrs *bounds, enum dtype dtype)
 {
-    const bool is_signed = dtype_kind(dtype) == KIND_INT || dtype == DTYPE_I4;
+    const bool is_signed = dtype_is_signed(dtype);
     const int bits = dtype_packed_bits(dtype);
 
     bounds->clip.a_min = is_signed ? -ldexp(1, bits - 1) : 0;

@@ -2,10 +2,10 @@
  *
  * image.resize wants the extents, the scales that coordinates are computed with, and the region of
  * interest, each for all dims; ONNX gives either sizes or scales, possibly for some axes only. */
+#include "frontend/onnx/convert_resize.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "frontend/onnx/convert_helpers.h"
 
 struct word {
     const char *onnx, *relay;
@@ -198,6 +198,16 @@ static bool read_axes(struct onnx_node *node, int rank, struct ints *axes)
     return onnx_ok(node) && normal_axes(node, &sorted, rank); /* finds an axis given twice */
 }
 
+static bool are_known_words(const struct resize_attrs *resize)
+{
+    return resize->method && resize->coordinate_transformation_mode && resize->rounding_method;
+}
+
+static bool is_crop(const struct resize_attrs *resize)
+{
+    return strcmp(resize->coordinate_transformation_mode, "tf_crop_and_resize") == 0;
+}
+
 /* Opset 10: inputs x, scales; the mode says it all. Opset 11 on: x, roi, scales, sizes. */
 bool convert_resize(struct onnx_node *node)
 {
@@ -220,8 +230,12 @@ bool convert_resize(struct onnx_node *node)
     resize->exclude_outside = onnx_int(node, "exclude_outside", 0) != 0;
     resize->antialias = onnx_int(node, "antialias", 0) != 0;
     resize->extrapolation_value = onnx_real(node, "extrapolation_value", 0);
-    if (!read_axes(node, x->type.rank, &axes) || !take_roi(node, &axes, resize) ||
-        !read_reals(node, old ? 1 : 2, &scales))
+    if (!read_axes(node, x->type.rank, &axes) || !are_known_words(resize))
+        return false;
+    if (!onnx_is_known(node, old ? 1 : 2) || (is_crop(resize) && !onnx_is_known(node, 1)) ||
+        (!old && !onnx_is_known(node, 3)))
+        return resize_at_run_time(node, resize, &axes, old ? 1 : 2, old ? -1 : 3);
+    if (!take_roi(node, &axes, resize) || !read_reals(node, old ? 1 : 2, &scales))
         return false;
     if (scales.n > 0)
         return take_scales(node, &x->type, &axes, &scales, resize) && finish_resize(node, &attrs);
@@ -250,6 +264,8 @@ bool convert_upsample(struct onnx_node *node)
     axes = ints_fill(x->type.rank, 0);
     for (int i = 0; i < axes.n; i++)
         axes.at[i] = i;
+    if (node->opset >= 9 && !onnx_is_known(node, 1))
+        return attrs.resize.method && resize_at_run_time(node, &attrs.resize, &axes, 1, -1);
     if (node->opset < 9)
         scales = onnx_reals(node, "scales");
     else if (!read_reals(node, 1, &scales))

@@ -2,10 +2,10 @@
  *
  * nn.lstm and its kin take ONNX's inputs in ONNX's order; what is left to do is to check the form
  * and to write every default out, so that nobody behind needs to know them. */
+#include "frontend/onnx/convert_rnn.h"
+
 #include <ctype.h>
 #include <string.h>
-
-#include "frontend/onnx/convert_helpers.h"
 
 struct rnn_kind {
     int gates;
@@ -167,6 +167,18 @@ static struct value *sequence_lengths(struct onnx_node *node, int64_t steps)
     return lengths && value_uniform(lengths, &number) && number == (double)steps ? NULL : lengths;
 }
 
+/* The kernels pack weights, biases and peepholes at compile time. */
+static bool has_known_weights(const struct onnx_node *node)
+{
+    static const int weights[] = { 1, 2, 3, 7 };
+
+    for (int i = 0; i < 4; i++)
+        if (weights[i] < node->n_inputs && node->inputs[weights[i]] &&
+            !is_static(node->inputs[weights[i]]))
+            return false;
+    return true;
+}
+
 bool convert_rnn(struct onnx_node *node)
 {
     const struct rnn_kind *kind = rnn_kind((enum op)node->arg);
@@ -195,6 +207,8 @@ bool convert_rnn(struct onnx_node *node)
     if (!check_shapes(node, kind, rnn, directions) ||
         !read_activations(node, directions * kind->n_activations, missing, rnn))
         return false;
+    if (!has_known_weights(node))
+        return rnn_in_steps(node, (enum op)node->arg, rnn);
     for (int i = 0; i < kind->n_inputs; i++)
         inputs[i] = onnx_input(node, i);
     inputs[4] = sequence_lengths(node, inputs[0]->type.dim[rnn->batch_major ? 1 : 0]);

@@ -149,19 +149,20 @@ bool convert_non_zero(struct onnx_node *node)
 
 /* --- NonMaxSuppression ------------------------------------------------------------------------ */
 
-/* Thresholds are f32; absent ones are `missing`. */
+/* Thresholds are f32; absent ones are `missing`. Those of run time are left to others. */
 static bool read_threshold(struct onnx_node *node, int i, double missing, double *out)
 {
     *out = missing;
-    return !onnx_input(node, i) || onnx_constant_real(node, i, out);
+    return !onnx_input(node, i) || !onnx_is_known(node, i) || onnx_constant_real(node, i, out);
 }
 
 static bool read_suppression(struct onnx_node *node, struct non_max_suppression_attrs *attrs)
 {
     const int64_t n = onnx_input(node, 1)->type.dim[2];
-    double most = 0;
+    double most = onnx_is_known(node, 2) ? 0 : (double)n;
 
-    if (!read_threshold(node, 2, 0, &most) || !read_threshold(node, 3, 0, &attrs->iou_threshold) ||
+    if (!read_threshold(node, 2, most, &most) ||
+        !read_threshold(node, 3, 0, &attrs->iou_threshold) ||
         !read_threshold(node, 4, -INFINITY, &attrs->score_threshold))
         return false;
     attrs->keeps_equal = !onnx_input(node, 4);
@@ -170,6 +171,62 @@ static bool read_suppression(struct onnx_node *node, struct non_max_suppression_
     if (attrs->max_output == 0)
         return onnx_unsupported(node, "max_output_boxes_per_class is 0: there is no result");
     return onnx_ok(node);
+}
+
+/* One number of run time, input i, as a scalar. NULL after an error. */
+static struct value *one_number(struct onnx_node *node, int i, enum dtype dtype, const char *suffix)
+{
+    static const struct ints scalar = { 0 };
+    struct value *number = onnx_input(node, i);
+
+    if (type_elements(&number->type) != 1) {
+        diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                   "input %d has shape %s, expected one number", i,
+                   shape_text(&node->ctx->perm, &number->type));
+        return NULL;
+    }
+    number = cast_to(node, number, dtype, suffix);
+    return number ? reshape_to(node, number, &scalar, suffix) : NULL;
+}
+
+/* Scores that are not above a threshold of run time are -inf, which is above none. */
+static struct value *above_threshold(struct onnx_node *node, struct value *scores)
+{
+    struct value *threshold, *inputs[3];
+
+    if (onnx_is_known(node, 4))
+        return scores;
+    threshold = one_number(node, 4, scores->type.dtype, "threshold");
+    inputs[0] = threshold ? apply2(node, OP_GREATER, "is_above", scores, threshold) : NULL;
+    inputs[1] = scores;
+    inputs[2] = scalar_like(node, scores, -INFINITY, "below");
+    return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "candidates", 3, inputs)
+                                  : NULL;
+}
+
+/* Of the boxes of a class, best first, those beyond a number of run time are -1. */
+static struct value *at_most(struct onnx_node *node, struct value *chosen)
+{
+    const int64_t n = chosen->type.dim[2];
+    const struct type type = type_make(DTYPE_I64, 1, &n);
+    int64_t *places;
+    struct value *most, *inputs[3];
+
+    if (onnx_is_known(node, 2))
+        return chosen;
+    if (!onnx_granted(node, DTYPE_I64, (double)n))
+        return NULL;
+    places = constant_alloc(node->fn, &type);
+    for (int64_t i = 0; i < n; i++)
+        places[i] = i;
+    most = one_number(node, 2, DTYPE_I64, "most");
+    inputs[0] =
+        most ? apply2(node, OP_LESS, "is_within",
+                      onnx_from_tensor(node, &(struct tensor){ type, places }, "places"), most)
+             : NULL;
+    inputs[1] = chosen;
+    inputs[2] = scalar_like(node, chosen, -1, "none");
+    return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "kept", 3, inputs) : NULL;
 }
 
 /* (batch, class, box) of the boxes at these places of `chosen` (batches, classes, boxes of each); -1 where
@@ -203,12 +260,12 @@ static struct value *triples(struct onnx_node *node, struct value *chosen, struc
 /* The declared number of boxes; else as many rows as there can be, of which the last are -1. */
 bool convert_non_max_suppression(struct onnx_node *node)
 {
-    struct value *chosen, *condition, *indices;
+    struct value *chosen, *condition, *indices, *inputs[3];
     union attrs attrs = { .non_max_suppression = { .max_output = 0 } };
     struct ints flat = { 1, { 0 } };
     struct node_args args = { .op = OP_NON_MAX_SUPPRESSION,
-                              .n_inputs = 2,
-                              .inputs = node->inputs,
+                              .n_inputs = onnx_is_known(node, 3) ? 2 : 3,
+                              .inputs = inputs,
                               .n_outputs = 2,
                               .attrs = &attrs,
                               .origin = node->origin };
@@ -222,10 +279,13 @@ bool convert_non_max_suppression(struct onnx_node *node)
     if (!onnx_check_inputs(node, 2, 5) || !onnx_check_rank(node, 0, 3, 3) ||
         !onnx_check_rank(node, 1, 3, 3) || !read_suppression(node, &attrs.non_max_suppression))
         return false;
-    suppression = node_new(node->fn, &args);
-    if (!suppression)
+    inputs[0] = onnx_input(node, 0);
+    inputs[1] = above_threshold(node, onnx_input(node, 1));
+    inputs[2] = args.n_inputs > 2 ? one_number(node, 3, DTYPE_F32, "iou_threshold") : inputs[1];
+    suppression = inputs[1] && inputs[2] ? node_new(node->fn, &args) : NULL;
+    chosen = suppression ? at_most(node, suppression->outputs[0]) : NULL;
+    if (!chosen)
         return false;
-    chosen = suppression->outputs[0];
     declared = onnx_declared(node, 0, &y) && y.rank == 2 && y.dim[0] > 0;
     flat.at[0] = type_elements(&chosen->type);
     condition = reshape_to(node, chosen, &flat, "places");

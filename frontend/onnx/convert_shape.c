@@ -298,6 +298,23 @@ bool convert_tile(struct onnx_node *node)
     return onnx_output(node, 0, onnx_build1(node, OP_TILE, &attrs, "", onnx_input(node, 0)));
 }
 
+/* The elements of a block of a channel become neighbouring channels. */
+static bool space_to_depth_by_channels(struct onnx_node *node, int64_t size)
+{
+    struct value *x = onnx_input(node, 0);
+    const int64_t *dim = x->type.dim;
+    const struct ints blocks = { 6, { dim[0], dim[1], dim[2] / size, size, dim[3] / size, size } };
+    const struct ints order = { 6, { 0, 1, 3, 5, 2, 4 } };
+    const struct ints shape = { 4, { dim[0], dim[1] * size * size, dim[2] / size, dim[3] / size } };
+
+    if (dim[2] % size || dim[3] % size)
+        return bad_attribute(node, "blocks of %lld do not divide the shape %s", (long long)size,
+                             shape_text(&node->ctx->perm, &x->type));
+    x = reshape_to(node, x, &blocks, "blocks");
+    x = x ? transpose_to(node, x, &order, "channels") : NULL;
+    return x && onnx_output(node, 0, reshape_to(node, x, &shape, ""));
+}
+
 /* DepthToSpace, SpaceToDepth */
 bool convert_depth_space(struct onnx_node *node)
 {
@@ -313,6 +330,8 @@ bool convert_depth_space(struct onnx_node *node)
     if (size < 1 || size > 1 << 15)
         return bad_attribute(node, "attribute blocksize is %lld, wanted 1 or more",
                              (long long)size);
+    if (node->arg == OP_SPACE_TO_DEPTH && strcmp(mode, "CRD") == 0)
+        return space_to_depth_by_channels(node, size);
     return onnx_output(node, 0,
                        onnx_build1(node, (enum op)node->arg, &attrs, "", onnx_input(node, 0)));
 }

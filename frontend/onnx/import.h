@@ -7,8 +7,8 @@
 #include "relay_ir/ir.h"
 
 struct shape_binding {
-    const char *name; /* graph input, or symbolic dimension */
-    int rank;         /* 1 for a symbolic dimension */
+    const char *name; /* graph input, NAME.i for element i of a sequence, or symbolic dimension */
+    int rank;         /* 1 for a symbolic dimension; -1: an empty sequence, an absent optional */
     int64_t dim[MAX_RANK];
 };
 

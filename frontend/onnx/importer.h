@@ -103,6 +103,9 @@ int64_t scope_opset(const struct scope *scope, const char *domain);
 /* Makes parameters from graph inputs without initialiser, with all dims bound. */
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph);
 
+/* The binding of that name in the options; NULL if there is none. */
+const struct shape_binding *import_binding(const struct import_options *options, const char *name);
+
 /* Type of a declared value; with import_obstacles, open dims get a length and an error. */
 bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type);
 
@@ -177,6 +180,9 @@ const size_t *sort_nodes(struct import *im, const struct scope *scope, size_t n,
  * What the file declares of a tensor; NULL = nothing. */
 const Onnx__TypeProto__Tensor *import_declared(const struct import *im, const char *name);
 
+/* Likewise, or of one that has the same shape, and is computed from it. */
+const Onnx__TypeProto__Tensor *import_declared_shape(const struct import *im, const char *name);
+
 /* Puts constants in place of operands that are known at run time only, and a check in front of them
  * or behind the result (run_time.def). False after an error; *done: the outputs are set. */
 bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_converter *convert,
@@ -197,6 +203,18 @@ bool import_go_deeper(struct import *im, const struct origin *origin);
 
 /* --- sequences.c ------------------------------------------------------------------------------ */
 
+/* The value of a graph input that is a sequence or an optional: its elements are parameters, NAME.0, NAME.1 ..., as
+ * many as have a shape in the options. NULL after an error. */
+struct value *import_collection(struct import *im, const char *name, const Onnx__TypeProto *type);
+
+/* Names the elements of a result that is a sequence as results, NAME.0, NAME.1 ... False after an error. */
+bool import_result(struct import *im, struct value *value, const char *name);
+
+/* A sequence of which an If chooses each element; NULL where both have not the same elements, or are none. */
+struct value *import_join_sequences(struct import *im, const char *name,
+                                    const struct origin *origin, struct value *condition,
+                                    const struct value *yes, const struct value *no);
+
 /* True if the value is a sequence or an absent optional, which exist during the import only. */
 bool import_is_sequence(const struct value *value);
 
@@ -204,7 +222,7 @@ bool import_is_sequence(const struct value *value);
  * set. */
 bool import_take_sequences(struct onnx_node *node, bool *done);
 
-#define SPECIAL(name, function)                                                                    \
+#define SPECIAL(domain, name, function)                                                            \
     bool function(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,            \
                   const struct origin *origin);
 #include "frontend/onnx/special.def"

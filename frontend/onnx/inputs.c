@@ -4,8 +4,7 @@
 #include "base/str.h"
 #include "frontend/onnx/importer.h"
 
-static const struct shape_binding *find_binding(const struct import_options *options,
-                                                const char *name)
+const struct shape_binding *import_binding(const struct import_options *options, const char *name)
 {
     for (int i = 0; i < options->n_shapes; i++)
         if (strcmp(options->shapes[i].name, name) == 0)
@@ -79,6 +78,8 @@ static bool bind_whole_shape(struct import *im, const struct shape_binding *bind
 {
     struct arena *arena = &im->ctx->perm;
 
+    if (binding->rank < 0)
+        return refuse_binding(im, binding, "the input is a tensor, which is always there");
     if (shape && shape->n_dim != (size_t)binding->rank)
         return refuse_binding(im, binding,
                               arena_printf(arena, "%d dims are given, the model's input has %zu",
@@ -102,7 +103,7 @@ static bool bind_each_dim(struct import *im, const char *name, const Onnx__Tenso
     for (size_t i = 0; shape && i < shape->n_dim; i++) {
         const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
         const struct shape_binding *binding =
-            *dim->dim_param ? find_binding(im->options, dim->dim_param) : NULL;
+            *dim->dim_param ? import_binding(im->options, dim->dim_param) : NULL;
 
         if (binding && binding->rank != 1)
             return refuse_binding(im, binding, "a dimension is one number");
@@ -132,7 +133,7 @@ static bool bind_each_dim(struct import *im, const char *name, const Onnx__Tenso
 bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type)
 {
     const Onnx__TypeProto__Tensor *tensor = info->type ? info->type->tensor_type : NULL;
-    const struct shape_binding *binding = find_binding(im->options, info->name);
+    const struct shape_binding *binding = import_binding(im->options, info->name);
     const struct type *of_part = map_get(&im->part_types, info->name);
 
     *type = (struct type){ .dtype = DTYPE_NONE };
@@ -176,6 +177,8 @@ static bool names_something(const struct import_options *options, const struct s
             type && type->tensor_type ? type->tensor_type->shape : NULL;
         const struct value *value = map_get(&scope->names, graph->input[i]->name);
 
+        if (value && import_is_sequence(value) && str_starts(name, graph->input[i]->name))
+            return true;
         if (strcmp(graph->input[i]->name, name) == 0 && value &&
             (value->kind != VALUE_CONSTANT || import_frozen(options, name)))
             return true;
@@ -289,6 +292,15 @@ static void bind_input(struct import *im, struct scope *scope, const char *name,
         scope_bind(im, scope, name, value);
 }
 
+static void bind_collection(struct import *im, struct scope *scope,
+                            const Onnx__ValueInfoProto *info)
+{
+    struct value *value = import_collection(im, info->name, info->type);
+
+    if (value)
+        scope_bind(im, scope, info->name, value);
+}
+
 void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProto *graph)
 {
     struct map seen = { .arena = &im->arena };
@@ -311,7 +323,9 @@ void import_inputs(struct import *im, struct scope *scope, const Onnx__GraphProt
         if (!limit_check(im->ctx, LIMIT_INTERFACE, NULL, im->module->main->n_params + 1))
             return;
         scope_bind(im, scope, info->name, &im->failed);
-        if (import_declared_type(im, info, &type))
+        if (info->type && (info->type->sequence_type || info->type->optional_type))
+            bind_collection(im, scope, info);
+        else if (import_declared_type(im, info, &type))
             bind_input(im, scope, info->name, &type);
     }
     check_bindings(im, scope, graph);
@@ -362,9 +376,7 @@ void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphPro
             diag_error(im->ctx, DIAG_ONNX_GRAPH, NULL, "nothing defines the output \"%s\"",
                        safe(im, info->name));
         else if (import_is_sequence(value))
-            diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, NULL,
-                       "the output \"%s\" is a sequence: its elements must be outputs",
-                       safe(im, info->name));
+            import_result(im, value, info->name);
         else if (value != &im->failed) {
             compare_declared(im, info, value);
             result_add(im->module->main, value, info->name);

@@ -149,8 +149,6 @@ struct value *body_stack(struct rounds *r, size_t i, int64_t axis, bool backward
 
 /* --- Loop ------------------------------------------------------------------------------------- */
 
-enum { COUNT, CONDITION, FIRST_CARRIED };
-
 static bool refuse(struct rounds *r, const struct value *value, const char *what)
 {
     diag_error(r->im->ctx, DIAG_UNSUPPORTED_DYNAMIC, r->origin,
@@ -177,8 +175,7 @@ static bool known_number(struct rounds *r, const struct value *value, const char
     return true;
 }
 
-/* A constant of one element. */
-static struct value *number(struct rounds *r, enum dtype dtype, int64_t n, const char *name)
+struct value *body_number(struct rounds *r, enum dtype dtype, int64_t n, const char *name)
 {
     const struct type type = { .dtype = dtype };
     struct tensor tensor = tensor_new(&r->im->module->bulk, &type);
@@ -232,9 +229,7 @@ static bool hand_on(struct rounds *r, bool is_known)
     return r->alive || is_known;
 }
 
-/* Whether the loop goes on: known, or a truth value that is computed. False after an error. */
-static bool read_condition(struct rounds *r, struct value *condition, bool *is_known,
-                           double *goes_on)
+bool body_condition(struct rounds *r, struct value *condition, bool *is_known, double *goes_on)
 {
     const int n_errors = r->im->ctx->diags.n_errors;
     struct tensor known;
@@ -250,6 +245,13 @@ static bool read_condition(struct rounds *r, struct value *condition, bool *is_k
     return r->im->ctx->diags.n_errors == n_errors;
 }
 
+static bool is_known_or_absent(struct rounds *r, const struct value *value)
+{
+    struct tensor known;
+
+    return !value || import_known(r->im, value, &known);
+}
+
 /* Rounds until the count or the condition ends them. What a condition of run time may end is chosen
  * after each round: the C skips the rounds that are left. */
 static bool run_loop(struct rounds *r, struct value *count, struct value *condition)
@@ -261,7 +263,7 @@ static bool run_loop(struct rounds *r, struct value *count, struct value *condit
         return false;
     if (!count && !condition)
         return diag_error(r->im->ctx, DIAG_ONNX_GRAPH, r->origin, "this loop never ends");
-    if (!read_condition(r, condition, &is_known, &goes_on))
+    if (!body_condition(r, condition, &is_known, &goes_on))
         return false;
     if (!is_known) {
         r->alive = condition;
@@ -270,13 +272,14 @@ static bool run_loop(struct rounds *r, struct value *count, struct value *condit
     while (goes_on != 0 && (double)r->n_rounds < most) {
         if (r->ends && most > MOST_OPEN_ROUNDS)
             return refuse(r, condition, "the condition");
-        r->inputs[COUNT] = number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
+        r->inputs[COUNT] =
+            body_number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
         r->inputs[CONDITION] =
-            condition ? condition : number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
+            condition ? condition : body_number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
         if (!body_run(r))
             return false;
         condition = r->outputs[0];
-        if (!read_condition(r, condition, &is_known, &goes_on) || !hand_on(r, is_known))
+        if (!body_condition(r, condition, &is_known, &goes_on) || !hand_on(r, is_known))
             return false;
     }
     return true;
@@ -303,7 +306,10 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
                           r.body->n_output - 1);
     for (size_t i = 0; i < carried; i++)
         r.inputs[FIRST_CARRIED + i] = operands[FIRST_CARRIED + i];
-    if (!run_loop(&r, operands[COUNT], operands[CONDITION]))
+    if (!is_known_or_absent(&r, operands[COUNT]) || !is_known_or_absent(&r, operands[CONDITION]))
+        r.declared = loop_declared_rounds(&r);
+    if (r.declared ? !loop_run_declared(&r, operands[COUNT], operands[CONDITION])
+                   : !run_loop(&r, operands[COUNT], operands[CONDITION]))
         return false;
     for (size_t i = 0; i < proto->n_output; i++) {
         const char *name = proto->output[i];
@@ -325,6 +331,7 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
                               "a loop of no rounds gives an empty output %zu", i);
         if (i >= carried)
             value = body_stack(&r, 1 + i, 0, false, name);
+        value = loop_if_declared(&r, value);
         if (!value)
             return false;
         scope_bind(im, scope, name, value);

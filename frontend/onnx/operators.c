@@ -5,7 +5,8 @@ static const struct onnx_operator operators[] = {
 #define ONNX(domain, name, first, last, converter, arg) { domain, name, first, last },
 #include "frontend/onnx/convert.def"
 #undef ONNX
-#define SPECIAL(name, function) { "", name, 7, 28 },
+#define SPECIAL(domain, name, function)                                                            \
+    { domain, name, sizeof domain > 1 ? 1 : 7, sizeof domain > 1 ? 1 : 28 },
 #include "frontend/onnx/special.def"
 #undef SPECIAL
 };

@@ -56,7 +56,7 @@ static const char *of_one_shape(const struct import *im, const char *name)
 }
 
 /* What the file declares of the tensor, or of one that has its shape. */
-static const Onnx__TypeProto__Tensor *find_declared(const struct import *im, const char *name)
+const Onnx__TypeProto__Tensor *import_declared_shape(const struct import *im, const char *name)
 {
     const Onnx__TypeProto__Tensor *tensor = NULL;
 
@@ -72,7 +72,7 @@ static const Onnx__TypeProto__Tensor *find_declared(const struct import *im, con
 static bool declared_shape(const struct onnx_node *node, int i, struct type *type)
 {
     const Onnx__TypeProto__Tensor *tensor =
-        node->import->depth ? NULL : find_declared(node->import, node->output_names[i]);
+        node->import->depth ? NULL : import_declared_shape(node->import, node->output_names[i]);
 
     *type = (struct type){ .dtype = DTYPE_NONE };
     if (!tensor || tensor->shape->n_dim > MAX_RANK)
@@ -246,6 +246,8 @@ static bool take_operand(struct onnx_node *node, const struct row *row, onnx_con
     if (operand->rank > 1 || n > MAX_INTS || !row->solve(node, types, (int)n, &assumed) ||
         !onnx_ok(node))
         return contradicts(node, row, &types[0]);
+    if (assumed.left)
+        return true;
     numbers = onnx_numbers(node, row->input, "numbers");
     if (!numbers)
         return false;

@@ -25,6 +25,128 @@ struct sequence *sequence_new(struct import *im, int n)
     return sequence;
 }
 
+/* --- inputs and outputs of the network -------------------------------------------------------- */
+
+static struct value *absent_value(struct import *im)
+{
+    struct sequence *none = sequence_new(im, 0);
+
+    none->is_absent = true;
+    return &none->value;
+}
+
+static struct value *parameter(struct import *im, const char *name, const Onnx__TypeProto *declared)
+{
+    Onnx__ValueInfoProto info = ONNX__VALUE_INFO_PROTO__INIT;
+    struct type type;
+
+    info.name = arena_strdup(&im->arena, name);
+    info.type = (Onnx__TypeProto *)(uintptr_t)declared;
+    if (!limit_check(im->ctx, LIMIT_INTERFACE, NULL, im->module->main->n_params + 1) ||
+        !import_declared_type(im, &info, &type))
+        return NULL;
+    return param_new(im->module->main, name, &type);
+}
+
+/* How many elements the options give shapes for. */
+static int count_elements(struct import *im, const char *name)
+{
+    int n = 0;
+
+    while (import_binding(im->options, arena_printf(&im->arena, "%s.%d", name, n)))
+        n++;
+    return n;
+}
+
+static bool refuse_unbound(struct import *im, const char *name)
+{
+    const char *safe = str_safe(&im->ctx->perm, name, 120);
+
+    diag_error(im->ctx, DIAG_UNBOUND_DIM, NULL,
+               "input \"%s\" is a sequence of which nobody says how many elements it has", safe);
+    return diag_help(im->ctx,
+                     "--shape %s.0=... --shape %s.1=..., with numbers, for each element; --shape "
+                     "%s=none if it is empty",
+                     safe, safe, safe),
+           false;
+}
+
+struct value *import_collection(struct import *im, const char *name, const Onnx__TypeProto *type)
+{
+    const struct shape_binding *binding = import_binding(im->options, name);
+    const bool is_none = binding && binding->rank < 0;
+    struct sequence *sequence;
+    int n;
+
+    if (type && type->optional_type && is_none)
+        return absent_value(im);
+    if (type && type->optional_type)
+        return import_collection(im, name, type->optional_type->elem_type);
+    if (!type || !type->sequence_type)
+        return parameter(im, name, type);
+    n = is_none ? 0 : count_elements(im, name);
+    if (n == 0 && !is_none) {
+        refuse_unbound(im, name);
+        return NULL;
+    }
+    sequence = sequence_new(im, n);
+    for (int i = 0; i < n; i++) {
+        sequence->at[i] = import_collection(im, arena_printf(&im->ctx->perm, "%s.%d", name, i),
+                                            type->sequence_type->elem_type);
+        if (!sequence->at[i])
+            return NULL;
+    }
+    return &sequence->value;
+}
+
+bool import_result(struct import *im, struct value *value, const char *name)
+{
+    const struct sequence *sequence = sequence_of(value);
+
+    if (!sequence) {
+        result_add(im->module->main, value, name);
+        return limit_check(im->ctx, LIMIT_INTERFACE, NULL, im->module->main->ret->n_inputs);
+    }
+    if (sequence->n == 0)
+        return diag_error(im->ctx, DIAG_UNSUPPORTED_TYPE, NULL,
+                          "the output \"%s\" is %s: there is nothing to give",
+                          str_safe(&im->ctx->perm, name, 120),
+                          sequence->is_absent ? "an optional without an element"
+                                              : "an empty sequence");
+    for (int i = 0; i < sequence->n; i++)
+        if (!import_result(im, sequence->at[i], arena_printf(&im->ctx->perm, "%s.%d", name, i)))
+            return false;
+    return true;
+}
+
+/* --- If --------------------------------------------------------------------------------------- */
+
+struct value *import_join_sequences(struct import *im, const char *name,
+                                    const struct origin *origin, struct value *condition,
+                                    const struct value *yes, const struct value *no)
+{
+    const struct sequence *a = sequence_of(yes), *b = sequence_of(no);
+    struct sequence *joined;
+
+    if (!a || !b || a->is_absent || b->is_absent || a->n != b->n)
+        return NULL;
+    joined = sequence_new(im, a->n);
+    for (int i = 0; i < a->n; i++) {
+        struct value *const inputs[] = { condition, a->at[i], b->at[i] };
+
+        if (sequence_of(a->at[i]) || sequence_of(b->at[i]) ||
+            a->at[i]->type.dtype != b->at[i]->type.dtype ||
+            !type_same_shape(&a->at[i]->type, &b->at[i]->type))
+            return NULL;
+        joined->at[i] = build(im->module->main, OP_IF, NULL, name, origin, NULL, 3, inputs);
+        if (!joined->at[i])
+            return NULL;
+    }
+    return &joined->value;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
 enum { MOST_INPUTS = 3 };
 
 bool reading_inputs(struct reading *r, size_t least)

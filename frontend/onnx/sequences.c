@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "frontend/onnx/body.h"
 #include "frontend/onnx/sequences.h"
 
 /* --- sequences -------------------------------------------------------------------------------- */
@@ -80,6 +81,44 @@ bool import_sequence_length(struct import *im, struct scope *scope, const Onnx__
 
     return reading_inputs(&r, 1) && (sequence = reading_sequence(&r)) &&
            reading_bind_number(&r, DTYPE_I64, sequence->n);
+}
+
+/* Its body, once for each element of input 0; of the other sequences it sees the same element, tensors whole. */
+bool import_sequence_map(struct import *im, struct scope *scope, const Onnx__NodeProto *proto,
+                         const struct origin *origin)
+{
+    struct value **operands = arena_array(&im->arena, struct value *, proto->n_input + 1);
+    const struct sequence *first;
+    struct rounds r;
+
+    if (!body_begin(&r, im, scope, proto, origin) ||
+        !body_check_counts(&r, proto->n_input, proto->n_output, 0) ||
+        !import_operands(im, scope, proto, origin, operands))
+        return false;
+    first = proto->n_input ? sequence_of(operands[0]) : NULL;
+    if (!first || first->is_absent)
+        return diag_error(im->ctx, DIAG_TYPE, origin, "input 0 is no sequence");
+    for (int k = 0; k < first->n; k++) {
+        for (size_t i = 0; i < proto->n_input; i++) {
+            const struct sequence *sequence = sequence_of(operands[i]);
+
+            if (sequence && sequence->n != first->n)
+                return diag_error(im->ctx, DIAG_SHAPE, origin,
+                                  "its sequences have %d and %d elements", first->n, sequence->n);
+            r.inputs[i] = sequence ? sequence->at[k] : operands[i];
+        }
+        if (!body_run(&r))
+            return false;
+    }
+    for (size_t i = 0; i < proto->n_output; i++) {
+        struct sequence *result = sequence_new(im, first->n);
+
+        for (int k = 0; k < first->n; k++)
+            result->at[k] = r.stacked[i][k];
+        if (*proto->output[i])
+            scope_bind(im, scope, proto->output[i], &result->value);
+    }
+    return true;
 }
 
 /* --- between tensors and sequences ------------------------------------------------------------ */

@@ -16,6 +16,7 @@ static const uint32_t typed_field[DTYPE_COUNT] = {
     [DTYPE_I8] = 5,         [DTYPE_U16] = 5,    [DTYPE_U32] = 11,       [DTYPE_U64] = 11,
     [DTYPE_U8] = 5,         [DTYPE_F8E4M3] = 5, [DTYPE_F8E4M3FNUZ] = 5, [DTYPE_F8E5M2] = 5,
     [DTYPE_F8E5M2FNUZ] = 5, [DTYPE_F4E2M1] = 5, [DTYPE_I4] = 5,         [DTYPE_U4] = 5,
+    [DTYPE_I2] = 5,         [DTYPE_U2] = 5,
 };
 
 enum { RAW_DATA = 9 };
@@ -25,8 +26,10 @@ static const struct {
     int32_t code;
     const char *name;
 } unsupported_types[] = {
-    { 8, "string" },      { 14, "complex64" }, { 15, "complex128" },
-    { 24, "float8e8m0" }, { 25, "uint2" },     { 26, "int2" },
+    { 8, "string" },
+    { 14, "complex64" },
+    { 15, "complex128" },
+    { 24, "float8e8m0" },
 };
 
 /* "tensor "name"", or "tensor" when it has none. */
@@ -79,9 +82,9 @@ bool tensor_decode_type(struct ctx *ctx, const struct origin *origin,
     return type_check_size(ctx, origin, out);
 }
 
-/* --- elements of 4 bits ----------------------------------------------------------------------- */
-/* The format stores two of them in a byte, the first one in the low half; an int32_data element is
- * such a byte. relayc has one per byte, i4 sign-extended. */
+/* --- elements of 2 and 4 bits ----------------------------------------------------------------- */
+/* The format stores four or two of them in a byte, the first one in the lowest bits; an int32_data
+ * element is such a byte. relayc has one per byte, i2 and i4 sign-extended. */
 
 static bool is_packed(enum dtype dtype)
 {
@@ -90,13 +93,14 @@ static bool is_packed(enum dtype dtype)
 
 static void unpack(const uint8_t *bytes, const struct tensor *out)
 {
+    const int bits = dtype_packed_bits(out->type.dtype), each = 8 / bits, sign = 1 << (bits - 1);
     const int64_t n = type_elements(&out->type);
     uint8_t *codes = out->data;
 
     for (int64_t i = 0; i < n; i++) {
-        const int code = i % 2 ? bytes[i / 2] >> 4 : bytes[i / 2] & 15;
+        const int code = bytes[i / each] >> bits * (int)(i % each) & (2 * sign - 1);
 
-        codes[i] = (uint8_t)(out->type.dtype == DTYPE_I4 ? (code & 7) - (code & 8) : code);
+        codes[i] = (uint8_t)(dtype_is_signed(out->type.dtype) ? (code ^ sign) - sign : code);
     }
 }
 

@@ -246,9 +246,9 @@ bool npy_read(struct ctx *ctx, const char *path, const char *member, const uint8
 
 static const char *descr_of_dtype(enum dtype dtype)
 {
-    if (dtype == DTYPE_I4)
+    if (dtype == DTYPE_I4 || dtype == DTYPE_I2)
         return "|i1";
-    if (dtype_kind(dtype) == KIND_MINIFLOAT || dtype == DTYPE_U4)
+    if (dtype_kind(dtype) == KIND_MINIFLOAT || dtype == DTYPE_U4 || dtype == DTYPE_U2)
         return "|u1";
     for (size_t i = 0; i < N_DESCRS; i++)
         if (descrs[i].dtype == dtype)

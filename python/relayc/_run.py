@@ -29,7 +29,9 @@ _ML_DTYPES = {
     "f8e4m3fnuz": "float8_e4m3fnuz",
     "f8e5m2": "float8_e5m2",
     "f8e5m2fnuz": "float8_e5m2fnuz",
+    "i2": "int2",
     "i4": "int4",
+    "u2": "uint2",
     "u4": "uint4",
 }
 
@@ -44,7 +46,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
 
             return np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
         except (ImportError, AttributeError):
-            return np.dtype({"bf16": "uint16", "i4": "int8"}.get(name, "uint8"))
+            return np.dtype({"bf16": "uint16", "i2": "int8", "i4": "int8"}.get(name, "uint8"))
     if name[0] in "iu" and name[1:].isdigit():
         return np.dtype(f"{name[0]}{int(name[1:]) // 8}")
     return np.dtype("uint8")

@@ -7,6 +7,7 @@
  * leave both open). integer -> integer wraps. anything -> bool is != 0, so NaN is true. To a float,
  * FP8 included: rounded once, to nearest, ties to even; FP8 out of range: attribute saturate. */
 #include <math.h>
+#include <string.h>
 
 #include "base/minifloat.h"
 #include "relay_ir/ops/check.h"
@@ -34,6 +35,33 @@ bool infer_cast(struct ctx *ctx, struct node *node)
             "%s of block-scaled values to %s is not supported, expected a floating-point type",
             op_name(node->op), dtype_name(to));
     set_output(node, 0, to, input_type(node, 0));
+    return true;
+}
+
+bool infer_reinterpret(struct ctx *ctx, struct node *node)
+{
+    const struct reinterpret_attrs *attrs = &node->attrs.reinterpret;
+    const struct type *x = input_type(node, 0);
+
+    if (!check_kinds(ctx, node, 0, KINDS_ANY))
+        return false;
+    if (x->dtype != attrs->from || x->quant ||
+        dtype_packed_bits(x->dtype) != dtype_packed_bits(attrs->dtype) ||
+        attrs->dtype == DTYPE_AFP || attrs->dtype == DTYPE_BOOL)
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "%s of %s as %s, expected %s and as many bits", op_name(node->op),
+                          type_text(&ctx->perm, x), dtype_name(attrs->dtype),
+                          dtype_name(attrs->from));
+    set_output(node, 0, attrs->dtype, x);
+    return true;
+}
+
+bool eval_reinterpret(struct ctx *ctx, const struct node *node, const struct tensor *const *in,
+                      struct tensor *out)
+{
+    (void)ctx, (void)node;
+    if (type_elements(&out->type) > 0)
+        memcpy(out->data, in[0]->data, type_bytes(&out->type));
     return true;
 }
 

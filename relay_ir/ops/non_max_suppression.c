@@ -4,7 +4,7 @@
  * boxes (batch, n, 4): two corners y1, x1, y2, x2 in either order, or with `center` x, y of the middle, width, height
  * (below 0: as 0);
  * scores (batch, classes, n); chosen (batch, classes, max_output) i32: indices of boxes, best first, -1 behind the last
- * one; count (batch, classes) i32. A box is a candidate if its score is above score_threshold (keeps_equal: or equal);
+ * one; count (batch, classes) i32. A third input, f32 of one element, is the iou_threshold in place of the attribute's. A box is a candidate if its score is above score_threshold (keeps_equal: or equal);
  * of equal scores the lower index comes first; NaN is below every threshold. Candidates that overlap a chosen box by
  * more than iou_threshold (intersection over union) are dropped; an empty box overlaps nothing. Areas and their
  * quotient are f32, each operation rounded, as ONNX Runtime and TensorFlow Lite have them. */
@@ -32,6 +32,11 @@ bool infer_non_max_suppression(struct ctx *ctx, struct node *node)
                           "(batch,classes,n)",
                           op_name(node->op), shape_text(&ctx->perm, boxes),
                           shape_text(&ctx->perm, scores));
+    if (node->n_inputs > 2 &&
+        (input_type(node, 2)->dtype != DTYPE_F32 || type_elements(input_type(node, 2)) != 1))
+        return diag_error(ctx, DIAG_TYPE, node_origin(node),
+                          "%s: the threshold is %s, expected one f32", op_name(node->op),
+                          type_text(&ctx->perm, input_type(node, 2)));
     if (attrs->max_output < 0 || attrs->max_output > INT32_MAX)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: max_output is %lld",
                           op_name(node->op), (long long)attrs->max_output);
@@ -96,6 +101,7 @@ bool eval_non_max_suppression(struct ctx *ctx, const struct node *node,
     const struct non_max_suppression_attrs *attrs = &node->attrs.non_max_suppression;
     const struct type *type = &in[1]->type;
     const int64_t classes = type->dim[1], n = type->dim[2], most = attrs->max_output;
+    const float iou = (float)(node->n_inputs > 2 ? tensor_at(in[2], 0) : attrs->iou_threshold);
 
     (void)ctx;
     for (int64_t line = 0; line < type->dim[0] * classes; line++) {
@@ -111,7 +117,7 @@ bool eval_non_max_suppression(struct ctx *ctx, const struct node *node,
             for (int64_t i = 0; i < count && is_free; i++) {
                 const struct box other = box_at(in[0], first + chosen[i], attrs->center);
 
-                is_free = !boxes_overlap(&other, &box, (float)attrs->iou_threshold);
+                is_free = !boxes_overlap(&other, &box, iou);
             }
             if (is_free)
                 chosen[count++] = (int32_t)at;

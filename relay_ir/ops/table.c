@@ -45,6 +45,7 @@ bool op_takes_half(enum op op)
     case OP_DEPTH_TO_SPACE:
     case OP_EXPAND_DIMS:
     case OP_EXPECT:
+    case OP_REINTERPRET:
     case OP_RESHAPE:
     case OP_SPACE_TO_DEPTH:
     case OP_SPLIT:

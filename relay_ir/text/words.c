@@ -110,8 +110,8 @@ static bool fits_code(enum dtype dtype, const void *at)
     const int bits = dtype_packed_bits(dtype);
     const unsigned byte = *(const uint8_t *)at;
 
-    if (dtype == DTYPE_I4)
-        return byte < 8 || byte >= 0xf8;
+    if (bits < 8 && dtype_is_signed(dtype))
+        return byte < 1U << (bits - 1) || byte >= 256U - (1U << (bits - 1));
     return dtype_bytes(dtype) > 1 || byte < 1U << bits;
 }
 

@@ -17,8 +17,8 @@ enum { RELAYC_ABI_VERSION = 1, RELAYC_MAX_RANK = 8 };
 /* What a region's function returns; every number that is not 0 is a failure. */
 enum relayc_result { RELAYC_OK = 0, RELAYC_FAILED = 1 };
 
-/* Element types. f16, bf16 and f8 are their bits; bool is 0 or 1 in a byte; i4, u4, f4, f6 and afp
- * have a byte for each element, i4 sign-extended, the others with 0 above their bits. Which afp it
+/* Element types. f16, bf16 and f8 are their bits; bool is 0 or 1 in a byte; i2, u2, i4, u4, f4, f6
+ * and afp have a byte for each element, i2 and i4 sign-extended, the others with 0 above their bits. Which afp it
  * is does not stand here. Numbers never change. */
 enum relayc_dtype {
     RELAYC_F32 = 1,
@@ -49,7 +49,9 @@ enum relayc_dtype {
     RELAYC_F8E2M5 = 26,
     RELAYC_U8E2M6 = 27,
     RELAYC_U8E3M5 = 28,
-    RELAYC_U8E4M4 = 29
+    RELAYC_U8E4M4 = 29,
+    RELAYC_I2 = 30,
+    RELAYC_U2 = 31
 };
 
 /* Row-major and dense; a scalar has rank 0. */

@@ -53,13 +53,16 @@ struct settings {
 /* --- data.c ----------------------------------------------------------------------------------- */
 enum { MAX_TENSORS = 64 };
 
+/* Sequences are their elements, optionals what they hold. */
 struct data_set {
     int n_inputs, n_outputs;
     struct tensor inputs[MAX_TENSORS], outputs[MAX_TENSORS];
+    int n_values;               /* of the graph's inputs */
+    int first[MAX_TENSORS + 1]; /* tensor of input i; that of i + 1 ends them */
 };
 
-/* Reads test_data_set_`index`. False when there is none; *broken says whether its files are no
- * tensors. */
+/* Reads test_data_set_`index`. False when there is none; *broken says whether its files hold
+ * something else. */
 bool data_set_read(struct ctx *ctx, const struct test_case *test, int index, struct bulk *bulk,
                    struct data_set *set, bool *broken);
 
@@ -74,6 +77,9 @@ void data_set_adapt(struct data_set *set, const struct function *fn);
  * a zero need 2e-6 instead of 1e-7. False with a reason. */
 bool tensor_agrees(struct ctx *ctx, enum stage stage, const struct tensor *expected,
                    const struct tensor *found, const char **reason);
+
+/* The graph's inputs that have no initialiser; the count. */
+int model_inputs(const Onnx__GraphProto *graph, Onnx__ValueInfoProto **inputs);
 
 /* --- model.c ---------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
+#include "frontend/onnx/wire.h"
 #include "frontend/tensors/tensor_file.h"
 #include "tests/conformance/conformance.h"
 
@@ -13,32 +15,118 @@ static const double engine_absolute_tolerance = 2e-6;
 /* The generator of the data cuts bfloat16 off instead of rounding: one unit in the last place. */
 static const double bf16_tolerance = 1.0 / 128;
 
-/* Reads input_0.pb, input_1.pb ... ; false when one of them is no tensor. */
-static bool read_all(struct ctx *ctx, const char *dir, const char *stem, struct bulk *bulk,
-                     struct tensor *tensors, int *n)
-{
-    for (*n = 0; *n < MAX_TENSORS; ++*n) {
-        const char *path = arena_printf(&ctx->perm, "%s/%s_%d.pb", dir, stem, *n);
+struct list {
+    struct tensor *at;
+    int n;
+};
 
+static bool read_tensor(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size,
+                        struct bulk *bulk, struct list *out)
+{
+    struct named_tensors all;
+
+    if (out->n == MAX_TENSORS || !tensor_file_read_bytes(ctx, path, bytes, size, bulk, &all) ||
+        all.n != 1)
+        return false;
+    out->at[out->n++] = all.at->tensor;
+    return true;
+}
+
+/* A TensorProto, the tensors of a SequenceProto, or what an OptionalProto holds, as the model declares. */
+static bool read_value(struct ctx *ctx, const char *path, const uint8_t *bytes, size_t size,
+                       const Onnx__TypeProto *type, struct bulk *bulk, struct list *out)
+{
+    enum { OPTIONAL_TENSOR = 3, OPTIONAL_SEQUENCE = 5, SEQUENCE_TENSORS = 3 }; /* fields */
+    const Onnx__TypeProto__Of *of = !type                 ? NULL
+                                    : type->optional_type ? type->optional_type
+                                                          : type->sequence_type;
+    struct wire_cursor cursor = { bytes, bytes + size };
+    struct wire_field field;
+    const char *why = NULL;
+
+    if (!of)
+        return read_tensor(ctx, path, bytes, size, bulk, out);
+    while (wire_next(&cursor, &field, &why)) {
+        if (field.type != WIRE_BYTES || field.number < 2)
+            continue;
+        if (type->optional_type &&
+            (field.number == OPTIONAL_TENSOR || field.number == OPTIONAL_SEQUENCE)) {
+            if (!read_value(ctx, path, field.bytes, field.size, of->elem_type, bulk, out))
+                return false;
+        } else if (field.number != SEQUENCE_TENSORS ||
+                   !read_tensor(ctx, path, field.bytes, field.size, bulk, out)) {
+            return false;
+        }
+    }
+    return why == NULL;
+}
+
+/* Reads input_0.pb, input_1.pb ... ; false when one of them is of no such type. */
+static bool read_all(struct ctx *ctx, const char *dir, const char *stem, struct bulk *bulk,
+                     Onnx__ValueInfoProto *const *infos, int n_infos, struct list *out, int *first,
+                     int *n)
+{
+    for (int i = 0; i <= MAX_TENSORS; i++) {
+        const char *path = arena_printf(&ctx->perm, "%s/%s_%d.pb", dir, stem, i);
+        struct mapping file;
+
+        first[i] = out->n;
+        *n = i;
         if (access(path, R_OK) != 0)
             return true;
-        if (!tensor_file_read_one(ctx, path, bulk, &tensors[*n]))
+        if (i == MAX_TENSORS || !file_map(ctx, path, &file) ||
+            !read_value(ctx, path, file.data, file.size, i < n_infos ? infos[i]->type : NULL, bulk,
+                        out))
             return false;
     }
     return true;
+}
+
+int model_inputs(const Onnx__GraphProto *graph, Onnx__ValueInfoProto **inputs)
+{
+    int n = 0;
+
+    for (size_t i = 0; graph && i < graph->n_input && n < MAX_TENSORS; i++) {
+        bool has_initializer = false;
+
+        for (size_t k = 0; k < graph->n_initializer; k++)
+            has_initializer =
+                has_initializer || strcmp(graph->initializer[k]->name, graph->input[i]->name) == 0;
+        if (!has_initializer)
+            inputs[n++] = graph->input[i];
+    }
+    return n;
 }
 
 bool data_set_read(struct ctx *ctx, const struct test_case *test, int index, struct bulk *bulk,
                    struct data_set *set, bool *broken)
 {
     const char *dir = arena_printf(&ctx->perm, "%s/test_data_set_%d", test->dir, index);
+    struct list inputs = { set->inputs, 0 }, outputs = { set->outputs, 0 };
+    Onnx__ValueInfoProto *graph_inputs[MAX_TENSORS];
+    int n_graph_inputs, n_outputs, unused[MAX_TENSORS + 1];
+    Onnx__ModelProto *model;
+    Onnx__GraphProto *graph;
+    struct mapping file;
 
     *broken = false;
     memset(set, 0, sizeof *set);
     if (access(dir, R_OK) != 0)
         return false;
-    *broken = !read_all(ctx, dir, "input", bulk, set->inputs, &set->n_inputs) ||
-              !read_all(ctx, dir, "output", bulk, set->outputs, &set->n_outputs);
+    if (!file_map(ctx, arena_printf(&ctx->perm, "%s/model.onnx", test->dir), &file))
+        return false;
+    model = onnx__model_proto__unpack(NULL, file.size, file.data);
+    graph = model ? model->graph : NULL;
+    n_graph_inputs = model_inputs(graph, graph_inputs);
+    *broken = !graph ||
+              !read_all(ctx, dir, "input", bulk, graph_inputs, n_graph_inputs, &inputs, set->first,
+                        &set->n_values) ||
+              !read_all(ctx, dir, "output", bulk, graph->output, (int)graph->n_output, &outputs,
+                        unused, &n_outputs);
+    set->n_inputs = inputs.n;
+    set->n_outputs = outputs.n;
+    if (model)
+        onnx__model_proto__free_unpacked(model, NULL);
     return true;
 }
 
@@ -46,9 +134,10 @@ void data_set_freeze(struct data_set *set, uint64_t frozen)
 {
     int n = 0;
 
-    for (int i = 0; i < set->n_inputs; i++)
-        if (!(frozen >> i & 1))
-            set->inputs[n++] = set->inputs[i];
+    for (int i = 0; i < set->n_values; i++)
+        for (int k = set->first[i]; k < set->first[i + 1]; k++)
+            if (!(frozen >> i & 1))
+                set->inputs[n++] = set->inputs[k];
     set->n_inputs = n;
 }
 

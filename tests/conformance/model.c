@@ -16,23 +16,6 @@ struct source {
     bool moved; /* to another operator set */
 };
 
-static bool has_initializer(const Onnx__GraphProto *graph, const char *name)
-{
-    for (size_t i = 0; i < graph->n_initializer; i++)
-        if (strcmp(graph->initializer[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
-static void find_inputs(struct source *source)
-{
-    const Onnx__GraphProto *graph = source->proto->graph;
-
-    for (size_t i = 0; graph && i < graph->n_input && source->n_inputs < MAX_TENSORS; i++)
-        if (!has_initializer(graph, graph->input[i]->name))
-            source->inputs[source->n_inputs++] = graph->input[i];
-}
-
 static bool has_open_dim(const Onnx__ValueInfoProto *input)
 {
     const Onnx__TypeProto__Tensor *type = input->type ? input->type->tensor_type : NULL;
@@ -45,18 +28,36 @@ static bool has_open_dim(const Onnx__ValueInfoProto *input)
     return !type->shape;
 }
 
+static void bind(struct shape_binding *binding, const char *name, const struct type *type)
+{
+    *binding = (struct shape_binding){ .name = name, .rank = type ? type->rank : -1 };
+    if (type)
+        memcpy(binding->dim, type->dim, sizeof type->dim);
+}
+
 static int bind_dims(const struct source *source, const struct data_set *set,
                      struct shape_binding *bindings)
 {
+    struct arena *arena = &source->ctx->perm;
     int n = 0;
 
-    for (int i = 0; i < source->n_inputs && i < set->n_inputs; i++) {
-        const struct type *type = &set->inputs[i].type;
+    for (int i = 0; i < source->n_inputs && i < set->n_values && n < MAX_TENSORS; i++) {
+        const Onnx__ValueInfoProto *input = source->inputs[i];
+        const Onnx__TypeProto *type = input->type;
+        const int first = set->first[i], end = set->first[i + 1];
 
-        if (!has_open_dim(source->inputs[i]))
+        if (type && type->optional_type && first < end)
+            type = type->optional_type->elem_type;
+        if (!type || type->tensor_type) {
+            if (first < end && (type != input->type || has_open_dim(input)))
+                bind(&bindings[n++], input->name, &set->inputs[first].type);
             continue;
-        bindings[n] = (struct shape_binding){ .name = source->inputs[i]->name, .rank = type->rank };
-        memcpy(bindings[n++].dim, type->dim, sizeof type->dim);
+        }
+        if (first == end)
+            bind(&bindings[n++], input->name, NULL);
+        for (int k = first; k < end && n < MAX_TENSORS; k++)
+            bind(&bindings[n++], arena_printf(arena, "%s.%d", input->name, k - first),
+                 &set->inputs[k].type);
     }
     return n;
 }
@@ -64,16 +65,18 @@ static int bind_dims(const struct source *source, const struct data_set *set,
 /* Whether the data have another shape than the model declares: a mistake of the test. */
 static bool data_contradict(const struct source *source, const struct data_set *set)
 {
-    for (int i = 0; i < source->n_inputs && i < set->n_inputs; i++) {
+    for (int i = 0; i < source->n_inputs && i < set->n_values; i++) {
         const Onnx__TypeProto *type = source->inputs[i]->type;
         const Onnx__TensorShapeProto *shape =
             type && type->tensor_type ? type->tensor_type->shape : NULL;
+        const struct type *given = &set->inputs[set->first[i]].type;
 
-        if (shape && shape->n_dim != (size_t)set->inputs[i].type.rank)
+        if (shape && set->first[i] == set->first[i + 1])
+            return true;
+        if (shape && shape->n_dim != (size_t)given->rank)
             return true;
         for (size_t k = 0; shape && k < shape->n_dim; k++)
-            if (shape->dim[k]->has_dim_value &&
-                shape->dim[k]->dim_value != set->inputs[i].type.dim[k])
+            if (shape->dim[k]->has_dim_value && shape->dim[k]->dim_value != given->dim[k])
                 return true;
     }
     return false;
@@ -150,7 +153,7 @@ static const uint8_t *encode_frozen(struct source *source, const struct data_set
     for (int i = 0; i < source->n_inputs; i++)
         if (frozen >> i & 1 && source->inputs[i]->type && source->inputs[i]->type->tensor_type)
             changed.initializer[changed.n_initializer++] =
-                initializer_of(arena, source->inputs[i], &set->inputs[i]);
+                initializer_of(arena, source->inputs[i], &set->inputs[set->first[i]]);
     model.graph = &changed;
     *size = onnx__model_proto__get_packed_size(&model);
     bytes = arena_alloc(arena, *size);
@@ -167,7 +170,12 @@ static const Onnx__NodeProto *producer(const Onnx__GraphProto *graph, const char
     return NULL;
 }
 
-/* The graph inputs that a tensor is computed from. */
+static bool is_tensor(const Onnx__ValueInfoProto *input)
+{
+    return input->type && input->type->tensor_type;
+}
+
+/* The graph inputs that a tensor is computed from; sequences cannot be frozen. */
 static uint64_t sources_of(const struct source *source, const char *name, int depth)
 {
     const Onnx__NodeProto *node;
@@ -175,7 +183,7 @@ static uint64_t sources_of(const struct source *source, const char *name, int de
 
     for (int i = 0; i < source->n_inputs; i++)
         if (strcmp(name, source->inputs[i]->name) == 0)
-            return (uint64_t)1 << i;
+            return (uint64_t)is_tensor(source->inputs[i]) << i;
     node = depth > 0 && *name ? producer(source->proto->graph, name) : NULL;
     for (size_t k = 0; node && k < node->n_input; k++)
         found |= sources_of(source, node->input[k], depth - 1);
@@ -232,7 +240,7 @@ static bool read_source(struct ctx *ctx, const struct test_case *test, struct ma
     source->proto = onnx__model_proto__unpack(NULL, file->size, file->data);
     if (!source->proto)
         return diag_error(ctx, DIAG_ONNX_FORMAT, NULL, "the test model cannot be unpacked");
-    find_inputs(source);
+    source->n_inputs = model_inputs(source->proto->graph, source->inputs);
     return true;
 }
 
@@ -258,7 +266,7 @@ struct module *model_import(struct ctx *ctx, const struct test_case *test,
         more = module ? 0 : inputs_to_freeze(&source, DIAG_UNSUPPORTED_DYNAMIC, false) & ~*frozen;
         if (!module && !more)
             more = inputs_to_freeze(&source, DIAG_UNSUPPORTED_DYNAMIC, true) & ~*frozen;
-        if (as_is || !more || set->n_inputs < source.n_inputs)
+        if (as_is || !more || set->n_values < source.n_inputs)
             break;
         *frozen |= more;
         diag_restore(ctx, before);

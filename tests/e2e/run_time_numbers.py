@@ -110,6 +110,41 @@ add("col2im", "Col2Im", [x(1, 6, 12), n("image", 2), n("block", 2)], [y(1, 1, 4,
 add("resize", "Resize", [x(1, 2, 4, 5), "", "", n("sizes", 4)], [y(1, 2, 8, 7)], [[[1, 2, 8, 7]]],
     [[[1, 2, 7, 8]], [[1, 2, 8, 8]]], mode="linear")
 
+def f(name, *shape):
+    return (name, FLOAT, list(shape))
+
+
+def drawn(*shape):
+    return rng.standard_normal(shape).astype(np.float32)
+
+
+for mode in ("linear", "cubic", "nearest"):
+    for coordinates in ("half_pixel", "asymmetric", "pytorch_half_pixel"):
+        add(f"resize_scales_{mode}_{coordinates}", "Resize", [x(1, 2, 5, 6), "", f("scales", 4)], [y(1, 2, 8, 4)],
+            [[[1, 1, 1.6, .72]], [[1, 1, 1.75, .67]]], [[[1, 1, 1.5, .7]], [[1, 1.2, 1.6, .7]], [[1, 1, 0, 0]],
+                                                      [[1, 1, float("nan"), .7]]],
+            mode=mode, coordinate_transformation_mode=coordinates)
+add("resize_antialias", "Resize", [x(1, 1, 9, 8), "", f("scales", 4)], [y(1, 1, 4, 3)], [[[1, 1, .5, .4]]],
+    [[[1, 1, .6, .4]]], mode="linear", antialias=1)
+add("resize_region", "Resize", [x(1, 2, 6, 5), f("roi", 8), "scales"], [y(1, 2, 3, 10)],
+    [[[0, 0, .1, .2, 1, 1, .8, .9]], [[0, 0, -.3, 0, 1, 1, .5, 1.4]]], [], [("scales", np.float32([1, 1, .5, 2]))],
+    mode="linear", coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=2.0)
+add("resize_kept_ratio", "Resize", [x(1, 1, 4, 6), "", "", n("sizes", 2)], [y(1, 1, 3, 5)], [[[3, 9]]],
+    [[[4, 9]], [[2, 9]]], mode="linear", keep_aspect_ratio_policy="not_larger", axes=[2, 3])
+add("boxes_of_run_time", "NonMaxSuppression",
+    ["boxes", f("scores", 1, 2, 4), n("most", 0), f("iou", 1), f("least", 1)], [("y", I64, [3, 3])],
+    [[[.9, .8, .1, .3, .2, .1, .9, .1], 2, .5, .25], [[.9, .8, .7, .3, .2, .1, .9, .1], 2, .9, .5],
+     [[.9, .8, .7, .6, .2, .1, .9, .1], 3, .1, .65]],
+    [[[.9, .8, .7, .3, .2, .1, .9, .1], 1, .9, .5], [[.9, .8, .7, .3, .2, .1, .9, .1], 2, .9, .85]],
+    [("boxes", np.array([[[0, 0, 1, 1], [0, .1, 1, 1.1], [2, 2, 3, 3], [6, 6, 5, 5]]], np.float32))])
+for op, gates, more in (("LSTM", 4, {}), ("GRU", 3, {}), ("GRU", 3, {"linear_before_reset": 1}), ("RNN", 1, {})):
+    for direction, d in (("forward", 1), ("bidirectional", 2)):
+        add(f"weights_{op}_{direction}_{len(more)}", op,
+            [x(5, 2, 3), f("w", d, gates * 4, 3), f("r", d, gates * 4, 4), f("b", d, gates * 8), "lengths"],
+            [y(5, d, 2, 4), ("h", FLOAT, [d, 2, 4])],
+            [[drawn(d, gates * 4, 3), drawn(d, gates * 4, 4), drawn(d, gates * 8)] for _ in range(2)], [],
+            [("lengths", np.array([5, 3], np.int32))], hidden_size=4, direction=direction, **more)
+
 OPTIONS = ["", "--optimize size", "--step", "--target cortex-m4", "--deterministic", "--guard --ram 64K"]
 
 

@@ -38,13 +38,19 @@ RIGHT = {
               "s = Loop (n, c, e) <body = b (int64 i, bool on, seq(float[4,6]) before) => (bool again, seq(float[4,6]) after) {"
               "again = Identity (on) f = Cast <to = 1> (i) z = Mul (x, f) after = SequenceInsert (before, z) }>"
               "y = ConcatFromSequence <axis = 1> (s)",
+    "map": "r = Relu (x) s = SequenceConstruct (x, r) m = SequenceMap (s, x) <body = b (float[4,6] e, float[4,6] w) =>"
+           "(float[4,6] o) { o = Sub (e, w) }> y = ConcatFromSequence <axis = 0> (m)",
+    "chosen_elements": "r = Relu (x) m = ReduceMax <keepdims = 0> (x) c = Cast <to = 9> (m)"
+                       "s = If (c) <then_branch = t () => (seq(float[4,6]) a) { a = SequenceConstruct (x, r) },"
+                       "else_branch = e () => (seq(float[4,6]) b) { b = SequenceConstruct (r, x) }>"
+                       "y = ConcatFromSequence <axis = 0> (s)",
     "optional": "o = Optional (x) h = OptionalHasElement (o) f = Cast <to = 1> (h) v = OptionalGetElement (o) y = Add (v, f)",
 }
 REFUSED = {
     "outside": ("s = SplitToSequence (x) i = Constant <value_int = 4> () y = SequenceAt (s, i)", "outside a sequence of 4"),
     "of_a_tensor": ("i = Constant <value_int = 0> () y = SequenceAt (x, i)", "input 0 is a tensor, expected a sequence"),
     "read_as_a_tensor": ("s = SplitToSequence (x) y = Relu (s)", "is a sequence, which Relu does not take"),
-    "an_output": ("y = SplitToSequence (x)", "the output \"y\" is a sequence"),
+    "an_empty_output": ("y = SequenceEmpty ()", "is an empty sequence: there is nothing to give"),
     "lengths": ("n = Constant <value_ints = [1, 2]> () s = SplitToSequence (x, n) y = ConcatFromSequence <axis = 0> (s)",
                 "its parts have 3 of 4 elements"),
     "empty": ("e = SequenceEmpty () y = ConcatFromSequence <axis = 0> (e)", "the sequence is empty"),

@@ -54,8 +54,8 @@ unsigned char graph_code(const struct type *type, unsigned char bits)
 {
     const int n = type_packed_bits(type);
 
-    if (type->dtype == DTYPE_I4)
-        return (unsigned char)((bits & 7) - (bits & 8));
+    if (n < 8 && dtype_is_signed(type->dtype))
+        return (unsigned char)((bits & ((1 << (n - 1)) - 1)) - (bits & 1 << (n - 1)));
     return (unsigned char)(n < 8 ? bits & ((1 << n) - 1) : bits);
 }
 

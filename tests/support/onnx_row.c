@@ -30,17 +30,18 @@ static struct tensor next_tensor(struct arena *arena, struct bulk *bulk, const c
                         : tensor_from_text(bulk, text + *constant);
 }
 
-/* As ONNX has them in a file: two of 4 bits in a byte. */
+/* As ONNX has them in a file: two of 4 bits in a byte, or four of 2. */
 static const void *packed(struct arena *arena, const struct tensor *tensor)
 {
     const int64_t n = type_elements(&tensor->type);
     const uint8_t *codes = tensor->data;
+    const int bits = dtype_packed_bits(tensor->type.dtype);
     uint8_t *bytes = arena_array(arena, uint8_t, n + 1);
 
-    if (dtype_packed_bits(tensor->type.dtype) >= 8)
+    if (bits >= 8)
         return codes;
     for (int64_t i = 0; i < n; i++)
-        bytes[i / 2] |= (uint8_t)((codes[i] & 15) << i % 2 * 4);
+        bytes[i * bits / 8] |= (uint8_t)((codes[i] & ((1 << bits) - 1)) << i * bits % 8);
     return bytes;
 }
 

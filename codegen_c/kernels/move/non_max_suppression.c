@@ -26,7 +26,10 @@ static bool bind_boxes(struct bind *bind)
     bind_flag(bind, "center", attrs->center);
     bind_text(bind, "beats", attrs->keeps_equal ? ">=" : ">");
     bind_text(bind, "threshold", "%s", bind_literal(bind, DTYPE_F32, attrs->score_threshold));
-    bind_text(bind, "iou", "%s", bind_literal(bind, DTYPE_F32, attrs->iou_threshold));
+    if (bind->region->anchor->n_inputs > 2)
+        bind_text(bind, "iou", "%s[0]", bind_operand(bind, bind->region->anchor->inputs[2]));
+    else
+        bind_text(bind, "iou", "%s", bind_literal(bind, DTYPE_F32, attrs->iou_threshold));
     return true;
 }
 

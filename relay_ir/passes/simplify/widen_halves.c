@@ -80,8 +80,20 @@ static void widen_attributes(struct node *node)
     }
 }
 
+/* Bits of half precision: x is rounded to them again, or is one of the few results that stay as they are. */
+static bool keep_bits(struct ctx *ctx, struct node *node)
+{
+    const enum dtype from = node->attrs.reinterpret.from;
+
+    if (node->inputs[0]->type.dtype != from)
+        node_set_input(node, 0, cast(node->inputs[0], from, node->inputs[0]->name, node));
+    return node_infer(ctx, node);
+}
+
 static bool widen(struct ctx *ctx, struct value **of, struct node *node)
 {
+    if (node->op == OP_REINTERPRET)
+        return keep_bits(ctx, node);
     for (int i = 0; i < node->n_inputs; i++)
         if (is_half(node->inputs[i])) {
             struct value *wide = widened(of, node->inputs[i], node);

@@ -131,6 +131,31 @@ static const struct onnx_row rows[] = {
     { 23, "RotaryEmbedding", "rotary_embedding_dim=3", "f32[1,1,1,4] 0; f32[1,1,1] 0; f32[1,1,1] 1",
       "wanted an even number", DIAG_ONNX_ATTRIBUTE },
 
+    { 27, "LinearAttention", "q_num_heads=1 kv_num_heads=1 scale=0.5",
+      "f32[1,2,2] 1 2 3 -1; f32[1,2,2] 0.5 1 -1 2; f32[1,2,2] 1 -2 2 0.5; _; f32[1,2,1] -1 -0.5; "
+      "f32[1,2,1] 0.5 0.25",
+      "f32[1,2,2] 0.625 -1.25 -0.88987243 -1.0327551; "
+      "f32[1,1,2,2] -0.23464283 -0.65571433 1.0758164 0.09836733",
+      0 },
+    { 27, "LinearAttention", "q_num_heads=1 kv_num_heads=1 update_rule='linear'",
+      "f32[1,1,1] 1; f32[1,1,1] 1; f32[1,1,1] 1; _; f32[1,1,1] 1", "linear takes no decay", DIAG_ONNX_GRAPH },
+    { 27, "LinearAttention", "q_num_heads=3 kv_num_heads=2", "f32[1,1,3] 1; f32[1,1,2] 1; f32[1,1,2] 1; "
+      "_; f32[1,1,2] 1; f32[1,1,2] 1", "wanted a multiple", DIAG_ONNX_ATTRIBUTE },
+
+    /* --- bits --- */
+    { 26, "BitCast", "to=6", "f32[2] 1 -0", "i32[2] 1065353216 -2147483648", 0 },
+    { 26, "BitCast", "to=11", "i64[1] 4607182418800017408", "f64[1] 1", 0 },
+    { 26, "BitCast", "to=22", "u4[2] 7 9", "i4[2] 7 -7", 0 },
+    { 26, "BitCast", "to=23", "i4[2] -1 2", "f4e2m1[2] 0xf 0x2", 0 },
+    { 26, "BitCast", "to=22", "f4e2m1[2] 0xf 0x2", "i4[2] -1 2", 0 },
+    { 26, "BitCast", "to=2", "f32[1] 1", "the bits of f32 are not those of u8", DIAG_ONNX_ATTRIBUTE },
+    { 23, "Cast", "to=22", "f32[3] -9 8 3.7", "i4[3] -8 7 3", 0 },
+    { 24, "Cast", "to=22", "f32[3] -9 8 3.7", "i4[3] 7 -8 3", 0 },
+    { 25, "Cast", "to=25", "f32[3] -1 4 2", "u2[3] 3 0 2", 0 },
+    { 25, "Cast", "to=26", "=i8[3] -1 2 1", "i2[3] -1 -2 1", 0 },
+    { 25, "DequantizeLinear", "", "i2[3] -2 1 0; =f32[1] 0.5; =i2[1] 1", "f32[3] -1.5 0 -0.5", 0 },
+    { 25, "QuantizeLinear", "", "f32[3] -9 0.5 1; =f32[1] 0.5; =u2[1] 1", "u2[3] 0 2 3", 0 },
+
     /* --- FP8, by its codes --- */
     { 19, "Cast", "to=17", "f32[3] 1 1000 nan", "f8e4m3[3] 0x38 0x7e 0x7f", 0 },
     { 19, "Cast", "to=17 saturate=0", "f32[3] 1 1000 nan", "f8e4m3[3] 0x38 0x7f 0x7f", 0 },

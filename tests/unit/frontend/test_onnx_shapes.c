@@ -174,20 +174,66 @@ START_TEST(inputs_of_other_kinds_than_tensors_are_refused)
     Onnx__TypeProto__Other other = ONNX__TYPE_PROTO__OTHER__INIT;
 
     pass_on("1,3");
-    builder_input(b, "sequence", DTYPE_F32, "1");
+    builder_input(b, "map", DTYPE_F32, "1");
     b->graph->input[1]->type->tensor_type = NULL;
-    b->graph->input[1]->type->sequence_type = &other;
+    b->graph->input[1]->type->map_type = &other;
     builder_input(b, "untyped", DTYPE_F32, "1");
     b->graph->input[2]->type = NULL;
     builder_input(b, "text", DTYPE_F32, "1");
     b->graph->input[3]->type->tensor_type->elem_type = 8;
     builder_input(b, "high", DTYPE_F32, "1,1,1,1,1,1,1,1,1");
     ck_assert(!import());
-    ck_assert(expect_error(ctx, DIAG_UNSUPPORTED_TYPE, "\"sequence\" is not declared as a tensor"));
+    ck_assert(expect_error(ctx, DIAG_UNSUPPORTED_TYPE, "\"map\" is not declared as a tensor"));
     ck_assert(expect_error(ctx, DIAG_ONNX_GRAPH, "\"untyped\" is not declared as a tensor"));
     ck_assert(expect_error(ctx, DIAG_UNSUPPORTED_TYPE, "\"text\" has the element type string"));
     ck_assert(expect_error(ctx, DIAG_UNSUPPORTED_FORM, "\"high\" has rank 9"));
     ck_assert_int_eq(ctx->diags.n_errors, 4);
+}
+END_TEST
+
+/* A sequence of f32 tensors of rank 1 is input 1; its types, as the builder's, live as long as the test. */
+static void add_sequence(const char *name)
+{
+    static Onnx__TypeProto__Of of;
+    static Onnx__TypeProto outer;
+
+    builder_input(b, name, DTYPE_F32, "n");
+    onnx__type_proto__of__init(&of);
+    onnx__type_proto__init(&outer);
+    of.elem_type = b->graph->input[1]->type;
+    outer.sequence_type = &of;
+    b->graph->input[1]->type = &outer;
+}
+
+START_TEST(a_sequence_has_the_elements_that_are_bound)
+{
+    pass_on("1,3");
+    add_sequence("s");
+    bind_shape("s.0", 1, 4, 0, 0);
+    bind_shape("s.1", 1, 2, 0, 0);
+    ck_assert_msg(import(), "%s", expect_text(ctx));
+    ck_assert_int_eq(module->main->n_params, 3);
+    ck_assert_str_eq(module->main->params[2]->name, "s.1");
+    ck_assert_int_eq(module->main->params[1]->type.dim[0], 4);
+}
+END_TEST
+
+START_TEST(a_sequence_may_be_empty)
+{
+    pass_on("1,3");
+    add_sequence("s");
+    bind_shape("s", -1, 0, 0, 0);
+    ck_assert_msg(import(), "%s", expect_text(ctx));
+    ck_assert_int_eq(module->main->n_params, 1);
+}
+END_TEST
+
+START_TEST(a_sequence_without_bindings_is_refused)
+{
+    pass_on("1,3");
+    add_sequence("s");
+    ck_assert(!import());
+    ck_assert(expect_error(ctx, DIAG_UNBOUND_DIM, "nobody says how many elements"));
 }
 END_TEST
 
@@ -211,6 +257,9 @@ int main(void)
     tcase_add_test(tests, a_misspelt_name_gets_a_suggestion);
     tcase_add_test(tests, a_binding_of_a_constant_names_nothing);
     tcase_add_test(tests, bound_dims_may_not_overflow);
+    tcase_add_test(tests, a_sequence_has_the_elements_that_are_bound);
+    tcase_add_test(tests, a_sequence_may_be_empty);
+    tcase_add_test(tests, a_sequence_without_bindings_is_refused);
     tcase_add_test(tests, inputs_of_other_kinds_than_tensors_are_refused);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

@@ -74,10 +74,10 @@ static void fill_typed_field(Onnx__TensorProto *proto, enum dtype dtype, const v
         for (int i = 0; i < N; i++)
             proto->uint64_data[i] = (uint64_t)dtype_load_int(dtype, raw, i);
     } else if (dtype_packed_bits(dtype) < 8) {
-        proto->n_int32_data = (N + 1) / 2;
+        proto->n_int32_data = (size_t)(N * dtype_packed_bits(dtype) + 7) / 8;
         proto->int32_data = arena_array(&arena, int32_t, N);
-        for (int i = 0; i < N; i += 2)
-            proto->int32_data[i / 2] = ((const uint8_t *)raw)[i / 2];
+        for (size_t i = 0; i < proto->n_int32_data; i++)
+            proto->int32_data[i] = ((const uint8_t *)raw)[i];
     } else {
         const size_t bytes = dtype_bytes(dtype);
 
@@ -116,8 +116,12 @@ START_TEST(every_type_is_read_from_raw_data_and_from_its_typed_field)
     ck_assert(type_equal(&from_raw.type, &type));
     if (dtype_packed_bits(dtype) >= 8)
         ck_assert_mem_eq(from_raw.data, raw, N * dtype_bytes(dtype));
-    for (int i = 0; dtype_packed_bits(dtype) < 8 && i < N; i++)
-        ck_assert_int_eq(((uint8_t *)from_raw.data)[i] & 15, raw[i / 2] >> i % 2 * 4 & 15);
+    for (int i = 0; dtype_packed_bits(dtype) < 8 && i < N; i++) {
+        const int bits = dtype_packed_bits(dtype), each = 8 / bits, mask = (1 << bits) - 1;
+
+        ck_assert_int_eq(((uint8_t *)from_raw.data)[i] & mask,
+                         raw[i / each] >> i % each * bits & mask);
+    }
     proto->has_raw_data = 0;
     fill_typed_field(proto, dtype, raw);
     ck_assert_msg(decode(proto, &from_field), "%s", expect_text(ctx));
@@ -144,6 +148,22 @@ START_TEST(two_elements_of_4_bits_lie_in_a_byte)
     for (int i = 0; i < 3; i++)
         ck_assert_double_eq(tensor_at(&tensor, i), rows[_i].want[i]);
     ck_assert_int_eq(((int8_t *)tensor.data)[2], _i ? 8 : -8);
+}
+END_TEST
+
+START_TEST(four_elements_of_2_bits_lie_in_a_byte)
+{
+    static const struct {
+        enum dtype dtype;
+        double want[5];
+    } rows[] = { { DTYPE_I2, { -1, 0, -2, 1, -2 } }, { DTYPE_U2, { 3, 0, 2, 1, 2 } } };
+    Onnx__TensorProto *proto =
+        builder_tensor_proto(b, "t", rows[_i].dtype, "5", (const uint8_t[]){ 0x63, 0x02 });
+    struct tensor tensor;
+
+    ck_assert_msg(decode(proto, &tensor), "%s", expect_text(ctx));
+    for (int i = 0; i < 5; i++)
+        ck_assert_double_eq(tensor_at(&tensor, i), rows[_i].want[i]);
 }
 END_TEST
 
@@ -313,6 +333,7 @@ int main(void)
     suite_add_tcase(suite, tests);
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_loop_test(tests, two_elements_of_4_bits_lie_in_a_byte, 0, 3);
+    tcase_add_loop_test(tests, four_elements_of_2_bits_lie_in_a_byte, 0, 2);
     tcase_add_test(tests, one_float4_per_byte_is_read_as_well);
     tcase_add_loop_test(tests, every_type_is_read_from_raw_data_and_from_its_typed_field,
                         DTYPE_NONE + 1, DTYPE_COUNT);

@@ -401,6 +401,8 @@ START_TEST(a_code_of_more_bits_than_its_type_is_found_by_the_verifier)
         uint8_t good, bad;
     } rows[] = { { DTYPE_I4, 0xf8, 0x08 },
                  { DTYPE_U4, 0x0f, 0x10 },
+                 { DTYPE_I2, 0xfe, 0x02 },
+                 { DTYPE_U2, 0x03, 0x04 },
                  { DTYPE_F4E2M1, 0x0f, 0x80 },
                  { DTYPE_F6E2M3, 0x3f, 0x40 } };
     struct module *module = module_new(ctx);
@@ -562,7 +564,7 @@ int main(void)
     tcase_add_test(tcase, what_replaces_a_value_tells_its_readers);
     tcase_add_test(tcase, rewrites_keep_calibrations);
     tcase_add_test(tcase, a_broken_type_is_found_by_the_verifier);
-    tcase_add_loop_test(tcase, a_code_of_more_bits_than_its_type_is_found_by_the_verifier, 0, 4);
+    tcase_add_loop_test(tcase, a_code_of_more_bits_than_its_type_is_found_by_the_verifier, 0, 6);
     tcase_add_loop_test(tcase, small_numbers_are_calculated_with, 0, N_ROWS(numbers));
     tcase_add_loop_test(tcase, small_numbers_are_refused_with_a_reason, 0, N_ROWS(refused));
     suite_add_tcase(suite, tcase);

@@ -51,6 +51,8 @@ static const struct kernel_case moves[] = {
     { "reverse_sequence", "reverse_sequence", "batch_axis=1, time_axis=0", "f32[3,2,2]; const i64[2] 3 1" },
     { "branch", "if", "", "bool[1]; f32[3,4]; f32[3,4]" },
     { "trilu", "trilu", "upper=true, k=1", "f32[3,4]" },
+    { "reinterpret", "reinterpret", "from=f32, dtype=u32", "f32[3,5]" },
+    { "reinterpret", "reinterpret", "from=i64, dtype=f64", "i64[7]" },
     { "dyn_window", "dyn.strided_slice", "shape=[3,3]",
       "f32[3,7]; i64[2] -1 2; i64[2] 0 -99; i64[2] 1 0; i64[2] -2 -1" },
     { "dyn_window", "dyn.strided_slice", "shape=[3,2]", "i8[3,7]; i64[1] 5; i64[1] 99; const i64[1] 1; const i64[1] 1" },
