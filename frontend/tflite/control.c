@@ -208,7 +208,7 @@ static bool is_near(const struct value *value, int *steps)
     return true;
 }
 
-/* The payload of a value that is known, of at most so many elements. */
+/* The payload of a value that is known, of at most `most` elements. */
 static bool is_known(struct tfl_node *node, struct value *value, int64_t most, struct tensor *known)
 {
     int steps = MOST_STEPS;
