@@ -306,9 +306,7 @@ static bool has_integers(struct driver_state *driver, const char *where,
         (minifloat_bits(codec) == 8 && exact_greatest(codec) > 0))
         return true;
     return diag_error(driver->ctx, DIAG_USAGE, NULL,
-                      codec->sign == MINIFLOAT_UNSIGNED
-                          ? "%s: %s has no --arithmetic integer: it has no sign"
-                      : minifloat_bits(codec) == 8
+                      minifloat_bits(codec) == 8
                           ? "%s: %s has no --arithmetic integer: its range is so large that a "
                             "product needs more than 64 bits"
                           : "%s: %s has no --arithmetic integer: it needs an 8-bit format",
@@ -342,8 +340,8 @@ static bool check_exact_formats(struct driver_state *driver, const struct quanti
     if (!ok)
         diag_help(
             driver->ctx,
-            "f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do "
-            "without --arithmetic integer");
+            "f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz, hfp8_143 and, for data, u8e4m4, u8e3m5 and u8e2m6 "
+            "have it (docs/guide/fp8.md); or do without --arithmetic integer");
     return ok;
 }
 

@@ -36,8 +36,7 @@ static bool known(const struct node *node, int from)
 const char *exact_format_text(struct arena *arena, const struct minifloat *format)
 {
     return arena_printf(arena, "%d, %uu, %uu", format->mantissa_bits,
-                        minifloat_encode(format, INFINITY, true),
-                        1u << (minifloat_bits(format) - 1));
+                        minifloat_encode(format, INFINITY, true), minifloat_sign(format));
 }
 
 static const char *format_text(struct arena *arena, const struct node *node)

@@ -12,9 +12,8 @@ int exact_unit(const struct minifloat *format)
 
 int64_t exact_greatest(const struct minifloat *format)
 {
-    const double steps = format && format->sign == MINIFLOAT_SIGNED
-                             ? ldexp((double)minifloat_max(format), -exact_unit(format))
-                             : (double)INFINITY;
+    const double steps =
+        format ? ldexp((double)minifloat_max(format), -exact_unit(format)) : (double)INFINITY;
 
     return steps <= 0x1p30 ? (int64_t)steps : 0;
 }
@@ -84,7 +83,9 @@ static unsigned round_wide(const struct minifloat *format, wide x, int exponent,
         code = (unsigned)nearest(x, k - exponent) + ((unsigned)k << mantissa);
     if (code > greatest)
         code = greatest;
-    return code && negative ? code | 1u << (minifloat_bits(format) - 1) : code;
+    if (negative && format->sign == MINIFLOAT_UNSIGNED)
+        return 0;
+    return code && negative ? code | minifloat_sign(format) : code;
 }
 
 unsigned exact_round(const struct minifloat *format, uint64_t magnitude, int exponent,

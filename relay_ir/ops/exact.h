@@ -4,6 +4,7 @@
  * steps     Every number of a format is a whole number of its least step, 2^unit: E4M3 has the unit
  *           -9 and numbers up to 448 = 229376 steps. Products and sums of steps are integers, so
  *           their order does not matter. NaN counts as 0.
+ * sign      Formats without one have steps of 0 and more; what is below 0 becomes 0.
  * limit     Formats whose greatest number has more than 2^30 steps have no such form: E5M2
  *           (2^-16 .. 57344 is 32 bits) and its FNUZ form. Sums are of 64 bits: products of E4M3
  *           are at most 2^35.6, so that 2^27 of them always fit.

@@ -160,7 +160,7 @@ void exact_div_of(const struct exact_formats *formats, double a_scale, double b_
               exact_unit(formats->a) - exact_unit(formats->b) - exact_unit(formats->out));
 
     for (unsigned code = 0; code < 256; code++) {
-        const bool negative = code >> (minifloat_bits(format) - 1) & 1;
+        const bool negative = code & minifloat_sign(format);
         const double number = abs(exact_steps(format, code));
         const struct exact_factor of = exact_factor_of(number > 0 ? factor / number : INFINITY);
 

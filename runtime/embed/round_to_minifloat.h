@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 /* The minifloat nearest to magnitude * 2^exponent steps of the format's least value, ties to even. greatest: the
- * bits of the largest finite value, to which results saturate; negative: the sign bit, or 0. Zero has no sign. */
+ * bits of the largest finite value, to which results saturate; negative: the sign bit, or 0. Zero has no sign.
+ * A format without a sign has 256 for one: what is negative becomes 0. */
 static uint8_t round_to_minifloat(uint64_t magnitude, int exponent, int mantissa_bits, uint32_t greatest,
                                   uint32_t negative)
 {
@@ -41,7 +42,7 @@ static uint8_t round_to_minifloat(uint64_t magnitude, int exponent, int mantissa
     }
     code += (uint32_t)spacing << mantissa_bits;
     code = code > greatest ? greatest : code;
-    return (uint8_t)(code == 0 ? 0 : code | negative);
+    return (uint8_t)(code == 0 || negative == 256 ? 0 : code | negative);
 }
 
 #endif

@@ -27,7 +27,8 @@ if "amx_int8" in FLAGS:
     MACHINES["sapphirerapids"] = (8, "gcc -march=x86-64-v4 -mavx512vnni -mamx-tile -mamx-int8 -mamx-bf16", "", "amx_int8")
 
 PRECISIONS = {"f32": 50, "fp8": 14, "fp8w": 5, "int8": 10, "int8w": 4, "f16w": 3, "bf16w": 3, "afp": 3, "mxfp8": 2, "mxfp6": 1,
-              "mxfp4": 2, "fp8=f8e3m4": 3, "fp8 --arithmetic integer": 3}
+              "mxfp4": 2, "fp8=f8e3m4": 3, "fp8 --arithmetic integer": 3, "fp8=auto": 3,
+              "fp8=auto --arithmetic integer": 3}
 
 # Some need the arena's size, which a first compilation says: {N} is N percent of it.
 OPTIONS = ["--ram {60}", "--ram {40}", "--pool a={50},fast --pool b=4M", "--pool a={25},fast --pool b={50} --pool c=4M,slow",

@@ -2,13 +2,31 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/str.h"
 #include "tests/support/expect.h"
 
-/* Place of a code among all numbers of its format, zero in the middle. */
-static int rank_of(unsigned code)
+const char *codes_in_format(struct arena *arena, const char *text, const char *format)
 {
-    return code & 128 ? -(int)(code & 127) : (int)code;
+    static const char old[] = "f8e4m3", longer[] = "fnuz";
+    struct str changed = { .arena = arena };
+
+    for (const char *at; (at = strstr(text, old)) != NULL; text = at + strlen(old)) {
+        const bool other = strncmp(at + strlen(old), longer, strlen(longer)) == 0;
+
+        str_printf(&changed, "%.*s%s", (int)(at - text), text, other ? old : format);
+    }
+    str_add(&changed, text);
+    return str_text(&changed);
+}
+
+/* Place of a code among all numbers of its format, from zero. */
+static int rank_of(enum dtype dtype, unsigned code)
+{
+    const bool negative = dtype_minifloat(dtype)->sign == MINIFLOAT_SIGNED && code & 128;
+
+    return negative ? -(int)(code & 127) : (int)code;
 }
 
 /* The greatest distance of two results, in codes; *n and *n_off count all, and those that differ.
@@ -22,8 +40,8 @@ static int distance(const struct tensor *a, const struct tensor *b, int n_result
         for (int64_t i = 0; i < type_elements(&a[r].type); i++) {
             const bool codes = dtype_kind(a[r].type.dtype) == KIND_MINIFLOAT;
             const int d = !codes ? tensor_at(&a[r], i) != tensor_at(&b[r], i)
-                                 : abs(rank_of(((const uint8_t *)a[r].data)[i]) -
-                                       rank_of(((const uint8_t *)b[r].data)[i]));
+                                 : abs(rank_of(a[r].type.dtype, ((const uint8_t *)a[r].data)[i]) -
+                                       rank_of(a[r].type.dtype, ((const uint8_t *)b[r].data)[i]));
 
             most = d > most ? d : most;
             *n_off += d != 0;

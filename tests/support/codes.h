@@ -4,6 +4,9 @@
 
 #include "relay_ir/interpret.h"
 
+/* The text with another format for f8e4m3. */
+const char *codes_in_format(struct arena *arena, const char *text, const char *format);
+
 bool codes_has_floats(const struct module *module);
 
 /* Gives all constants of narrow floats, but single ones, random codes of finite numbers. */

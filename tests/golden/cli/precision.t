@@ -42,16 +42,16 @@ help: give --data PATH, or another rule: max, percentile, kl ...
 $ relayc compile $MODELS/attention_block.onnx --precision fp8 --arithmetic integer -q -o floats
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f8e5m2 --arithmetic integer -q -o floats
 error[R0501]: --precision: f8e5m2 has no --arithmetic integer: its range is so large that a product needs more than 64 bits
-help: f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
+help: f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz, hfp8_143 and, for data, u8e4m4, u8e3m5 and u8e2m6 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8=f6e2m3,f8e4m3 --arithmetic integer --scale-weights search --formats f8e4m3,f8e5m2fnuz -q -o floats
 error[R0501]: --precision: f6e2m3 has no --arithmetic integer: it needs an 8-bit format
 error[R0501]: --formats: f8e5m2fnuz has no --arithmetic integer: its range is so large that a product needs more than 64 bits
-help: f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
+help: f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz, hfp8_143 and, for data, u8e4m4, u8e3m5 and u8e2m6 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ printf 'y fp8 data=f8e5m2\n' >far.qtable; relayc compile $MODELS/conv_bn_relu.onnx --qtable far.qtable --arithmetic integer
 error[R0501]: far.qtable:1: f8e5m2 has no --arithmetic integer: its range is so large that a product needs more than 64 bits
-help: f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz and hfp8_143 have it (docs/guide/fp8.md); or do without --arithmetic integer
+help: f8e4m3, f8e3m4, f8e2m5, f8e4m3fnuz, hfp8_143 and, for data, u8e4m4, u8e3m5 and u8e2m6 have it (docs/guide/fp8.md); or do without --arithmetic integer
 [2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8=i4 --data nowhere
 error[R0501]: --precision: precision int8 cannot have the format i4

@@ -25,6 +25,7 @@
 #include "relay_ir/interpret.h"
 #include "relay_ir/passes/pipeline.h"
 #include "tests/support/builds.h"
+#include "tests/support/codes.h"
 #include "tests/support/executions.h"
 #include "tests/support/expect.h"
 #include "tests/support/graph.h"
@@ -337,12 +338,11 @@ static const char *const fp8_networks[] = { fp8_network,           fp8_norm_netw
                                             fp8_recurrent_network, fp8_compare_network,
                                             fp8_sums_network };
 
-/* Codes up to the greatest, on both ways of summing: of a Cortex-M0, and of all others. */
-START_TEST(exact_fp8_network_has_no_floats)
+static void check_exact(const char *text)
 {
     struct program program;
 
-    open_text(&program, fp8_networks[_i]);
+    open_text(&program, text);
     ck_assert_msg(pass_fake_quant_to_exact(program.network.module) &&
                       pipeline_run_one(program.network.module, "dead_code"),
                   "%s", expect_text(program.network.ctx));
@@ -350,6 +350,23 @@ START_TEST(exact_fp8_network_has_no_floats)
     check_bare(&program);
     check_hosts(&program);
     program_free(&program);
+}
+
+/* Codes up to the greatest, on both ways of summing: of a Cortex-M0, and of all others. */
+START_TEST(exact_fp8_network_has_no_floats)
+{
+    check_exact(fp8_networks[_i]);
+}
+END_TEST
+
+/* What is never negative, in formats without a sign. */
+START_TEST(without_signs_there_are_no_floats)
+{
+    static const char *const formats[] = { "u8e2m6", "u8e4m4", "u8e3m5" };
+    struct arena arena = { NULL };
+
+    check_exact(codes_in_format(&arena, fp8_networks[_i], formats[_i % 3]));
+    arena_release(&arena);
 }
 END_TEST
 
@@ -530,6 +547,8 @@ int main(void)
     tcase_add_test(tests, small_network_has_no_floats);
     tcase_add_test(tests, norms_have_no_floats);
     tcase_add_loop_test(tests, exact_fp8_network_has_no_floats, 0,
+                        sizeof fp8_networks / sizeof *fp8_networks);
+    tcase_add_loop_test(tests, without_signs_there_are_no_floats, 0,
                         sizeof fp8_networks / sizeof *fp8_networks);
     tcase_add_test(tests, numbers_of_16_bits_have_no_floats);
     tcase_add_test(tests, recurrent_layers_have_no_floats);

@@ -20,7 +20,8 @@
 
 static const enum minifloat_row exact_rows[] = {
     MINIFLOAT_F4E2M1, MINIFLOAT_F6E2M3,     MINIFLOAT_F6E3M2,   MINIFLOAT_F8E3M4,
-    MINIFLOAT_F8E4M3, MINIFLOAT_F8E4M3FNUZ, MINIFLOAT_HFP8_143,
+    MINIFLOAT_F8E4M3, MINIFLOAT_F8E4M3FNUZ, MINIFLOAT_HFP8_143, MINIFLOAT_F8E2M5,
+    MINIFLOAT_U8E2M6, MINIFLOAT_U8E3M5,     MINIFLOAT_U8E4M4,
 };
 
 static uint64_t state = 1;
@@ -40,7 +41,12 @@ static unsigned greatest_code(const struct minifloat *format)
 
 static unsigned sign_of(const struct minifloat *format)
 {
-    return 1u << (minifloat_bits(format) - 1);
+    return 1u << (format->exponent_bits + format->mantissa_bits);
+}
+
+static bool has_sign(const struct minifloat *format)
+{
+    return format->sign == MINIFLOAT_SIGNED;
 }
 
 START_TEST(steps_are_numbers)
@@ -91,6 +97,8 @@ static unsigned nearest_code(const struct minifloat *format, int64_t x, struct e
         if (here < there || (here == there && code % 2 == 0))
             best = code;
     }
+    if (x < 0 && !has_sign(format))
+        return 0;
     return best && x < 0 ? best | sign_of(format) : best;
 }
 

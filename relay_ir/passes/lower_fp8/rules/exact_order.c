@@ -2,7 +2,7 @@
  * maximum and minimum; and where, which chooses by something else. A table (qnn.lut) makes of each
  * code its rank among all numbers of the format, -127 .. 127, which is in their order; another one
  * makes codes of ranks. Both zeros have the rank 0, and so has NaN, as in all exact arithmetic
- * (relay_ir/ops/exact.h). */
+ * (relay_ir/ops/exact.h). Without a sign a rank is the code less 128. */
 #include <math.h>
 #include <string.h>
 
@@ -40,9 +40,10 @@ static struct value *places_of(struct rewrite *rewrite, const struct minifloat *
     for (unsigned code = 0; code < CODES; code++) {
         const int place = (int)(code & (NEGATIVE - 1));
 
-        table[code] = isnan(minifloat_decode(format, code)) ? 0
-                      : code & NEGATIVE                     ? (uint8_t)(int8_t)-place
-                                                            : (uint8_t)place;
+        table[code] = format->sign == MINIFLOAT_UNSIGNED      ? (uint8_t)(code ^ NEGATIVE)
+                      : isnan(minifloat_decode(format, code)) ? 0
+                      : code & NEGATIVE                       ? (uint8_t)(int8_t)-place
+                                                              : (uint8_t)place;
     }
     return through(rewrite, codes, DTYPE_I8, 1, table, "place");
 }
@@ -56,7 +57,9 @@ static struct value *codes_at(struct rewrite *rewrite, const struct small *small
     for (int i = 0; i < CODES; i++) {
         const int place = i > 0 ? i - NEGATIVE : 0;
 
-        table[i] = (uint8_t)(place < 0 ? NEGATIVE - place : place);
+        table[i] = small->format->sign == MINIFLOAT_UNSIGNED
+                       ? (uint8_t)i
+                       : (uint8_t)(place < 0 ? NEGATIVE - place : place);
     }
     return through(rewrite, places, small->dtype, small->scale, table, "code");
 }

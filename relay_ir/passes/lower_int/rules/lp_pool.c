@@ -166,8 +166,9 @@ struct value *exact_lp_pool(struct rewrite *rewrite, struct node *root)
         return NULL;
     table = table_new(rewrite, in.dtype);
     for (int i = 0; i < CODES; i++)
-        ((uint8_t *)table.data)[i] =
-            isnan(minifloat_decode(in.format, (unsigned)i)) ? 0 : (uint8_t)(i & 127);
+        ((uint8_t *)table.data)[i] = isnan(minifloat_decode(in.format, (unsigned)i))
+                                         ? 0
+                                         : (uint8_t)((unsigned)i & (minifloat_sign(in.format) - 1));
     rule_covers(rewrite, x);
     rule_covers(rewrite, node);
     return encoded(rewrite, root, sums_of(rewrite, node, x->inputs[0], &table, in.scale));

@@ -170,13 +170,18 @@ static double least_step(const struct small *small)
     return ldexp(small->scale, exact_unit(small->format));
 }
 
+static double greatest_number(const struct small *small)
+{
+    return (double)exact_greatest(small->format) * least_step(small);
+}
+
 /* Whether the numbers, in units, have 31 bits; those of a constant may have 40. */
 static bool fits(struct rewrite *rewrite, const struct value *value, double unit)
 {
     struct small small;
 
     if (decoder_of(rewrite, value, &small))
-        return (double)exact_greatest(small.format) * least_step(&small) / unit <= 0x1p30;
+        return greatest_number(&small) / unit <= 0x1p30;
     return value->kind == VALUE_CONSTANT && greatest_in(value) / unit <= 0x1p40;
 }
 
@@ -192,17 +197,24 @@ static struct value *numbers_in(struct rewrite *rewrite, struct value *value, do
     return exact_numbers_of(rewrite, decoder->inputs[0], &small, unit);
 }
 
-/* The unit for both operands of a scatter; 0 = there is none. */
+/* The unit for both operands of a scatter: 2^-12 of the greater step, up to 2^-8 of it where the
+ * numbers need more bits otherwise; 0 = there is none. */
 static double common_unit(struct rewrite *rewrite, const struct node *node)
 {
+    enum { FINEST = 12, COARSEST = 8 };
     struct small x, updates;
     const bool x_codes = decoder_of(rewrite, node->inputs[0], &x) != NULL;
     const bool update_codes = decoder_of(rewrite, node->inputs[2], &updates) != NULL;
     const double a = x_codes ? least_step(&x) : 0, b = update_codes ? least_step(&updates) : 0;
+    const double most =
+        fmax(x_codes ? greatest_number(&x) : 0, update_codes ? greatest_number(&updates) : 0);
+    int parts = FINEST;
 
     if (x_codes && update_codes && a == b)
         return a;
-    return (double)(float)ldexp(fmax(a, b), -12);
+    while (parts > COARSEST && most / (double)(float)ldexp(fmax(a, b), -parts) > 0x1p30)
+        parts--;
+    return (double)(float)ldexp(fmax(a, b), -parts);
 }
 
 /* encode(cumsum(decode(x))), encode(scatter that adds to decode(x)) -> requantize(that of i64) */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/support/codes.h"
 #include "tests/support/expect.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/op_case.h"
@@ -272,6 +273,35 @@ START_TEST(elements_agree_exactly)
 }
 END_TEST
 
+/* Rows in formats without a sign, which take turns. */
+static void check_without_sign(const struct kernel_case *rows, int n)
+{
+    static const char *const formats[] = { "u8e2m6", "u8e3m5", "u8e4m4" };
+    struct arena arena = { NULL };
+    struct kernel_case *changed = arena_array(&arena, struct kernel_case, (size_t)n);
+
+    for (int i = 0; i < n; i++) {
+        changed[i] = rows[i];
+        changed[i].inputs = codes_in_format(&arena, rows[i].inputs, formats[i % 3]);
+    }
+    kernel_cases_check(changed, n, 0);
+    arena_release(&arena);
+}
+
+START_TEST(formats_without_a_sign_agree_exactly)
+{
+    static const struct {
+        const struct kernel_case *rows;
+        int n;
+    } tables[] = { { products, N_ROWS(products) }, { elements, N_ROWS(elements) },
+                   { pools, N_ROWS(pools) },       { averages, N_ROWS(averages) },
+                   { norms, N_ROWS(norms) },       { softmaxes, N_ROWS(softmaxes) } };
+
+    for (int i = 0; i < N_ROWS(tables); i++)
+        check_without_sign(tables[i].rows, tables[i].n);
+}
+END_TEST
+
 /* --- in one loop nest ------------------------------------------------------------------------- */
 
 #define CONV                                                                                       \
@@ -363,6 +393,7 @@ int main(void)
     tcase_add_test(tests, averages_agree_exactly);
     tcase_add_test(tests, norms_agree_exactly);
     tcase_add_test(tests, softmaxes_agree_exactly);
+    tcase_add_test(tests, formats_without_a_sign_agree_exactly);
     tcase_add_test(tests, without_scratch_they_agree_exactly);
     tcase_add_loop_test(tests, one_region_for_all, 0, N_ROWS(fused));
     tcase_add_loop_test(tests, no_float_is_written, 0, N_ROWS(fused));

@@ -390,12 +390,9 @@ static const struct exact_case {
             "  %y = qnn.quantize(%c, @s, @z5) {axis=0, saturate=true}\n}\n" },
 };
 
-START_TEST(rules_leave_no_floats)
+static void check_rule(struct ctx *ctx, const struct exact_case *row, const char *graph)
 {
-    const struct exact_case *row = &cases[_i];
-    struct ctx *ctx = ctx_new(NULL);
-    struct module *before = graph_parse(ctx, row->graph, 1),
-                  *after = graph_parse(ctx, row->graph, 1);
+    struct module *before = graph_parse(ctx, graph, 1), *after = graph_parse(ctx, graph, 1);
     long n = 0, n_off = 0;
 
     codes_fill(before);
@@ -415,6 +412,24 @@ START_TEST(rules_leave_no_floats)
                       graph_text(after, false));
     module_free(after);
     module_free(before);
+}
+
+START_TEST(rules_leave_no_floats)
+{
+    struct ctx *ctx = ctx_new(NULL);
+
+    check_rule(ctx, &cases[_i], cases[_i].graph);
+    ctx_free(ctx);
+}
+END_TEST
+
+START_TEST(rules_take_formats_without_a_sign)
+{
+    static const char *const formats[] = { "u8e4m4", "u8e3m5", "u8e2m6" };
+    struct ctx *ctx = ctx_new(NULL);
+
+    for (int i = 0; i < N_ROWS(formats) && cases[_i].rule; i++)
+        check_rule(ctx, &cases[_i], codes_in_format(&ctx->perm, cases[_i].graph, formats[i]));
     ctx_free(ctx);
 }
 END_TEST
@@ -453,14 +468,16 @@ static double random_scale(unsigned *seed)
     return 0.001 * pow(2, pick(seed, 900) / 100.0);
 }
 
-static const char *const formats[] = { "f8e4m3", "f8e3m4", "f8e4m3fnuz" };
+/* Of data; the first three of weights, too. */
+static const char *const formats[] = { "f8e4m3", "f8e3m4", "f8e4m3fnuz",
+                                       "u8e4m4", "u8e3m5", "u8e2m6" };
 
-/* A convolution or dense layer with what may stand behind it, in three formats. The result's scale
+/* A convolution or dense layer with what may stand behind it, in six formats. The result's scale
  * is such that it neither saturates nor vanishes as a rule. */
 static const char *random_layer(struct ctx *ctx, unsigned seed)
 {
     struct str text = { .arena = &ctx->perm };
-    const char *f = formats[pick(&seed, 3)], *g = formats[pick(&seed, 3)];
+    const char *f = formats[pick(&seed, 6)], *g = formats[pick(&seed, 3)];
     const int in_c = 1 + pick(&seed, 6), out_c = 1 + pick(&seed, 5), k = 1 + pick(&seed, 3);
     const bool dense = pick(&seed, 3) == 0, relu = pick(&seed, 2), residual = pick(&seed, 3) == 0;
     const double s = random_scale(&seed), w = random_scale(&seed);
@@ -570,6 +587,7 @@ int main(void)
 
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, rules_leave_no_floats, 0, N_ROWS(cases));
+    tcase_add_loop_test(tests, rules_take_formats_without_a_sign, 0, N_ROWS(cases));
     tcase_add_test(tests, every_rule_has_a_case);
     tcase_add_loop_test(tests, random_layers_are_at_most_one_code_off, 0, N_LAYERS / BATCH);
     tcase_add_test(tests, order_does_not_matter);
