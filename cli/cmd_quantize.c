@@ -28,15 +28,25 @@ static const char *time_text(struct arena *arena, const struct quantization *q, 
     return q->latency.n ? arena_printf(arena, " %9.4g", 1e3 * seconds) : "";
 }
 
+/* Columns for the names of recipes. */
+static int name_width(const struct quantization *q)
+{
+    size_t width = 28;
+
+    for (int i = 0; i < q->n; i++)
+        width = strlen(q->at[i]->text) > width ? strlen(q->at[i]->text) : width;
+    return (int)width;
+}
+
 static void say_row(struct cli *cli, const struct quantization *q, const struct recipe *recipe)
 {
     struct arena *arena = &cli->ctx->perm;
     const struct paired *p = &recipe->paired;
     const bool is_f32 = recipe == &q->f32;
 
-    say(cli, "%c %-28s %9zu %9zu%s  %-8s", recipe == q->chosen ? '*' : ' ', recipe->text,
-        recipe->weight_bytes, recipe->arena_bytes, time_text(arena, q, recipe->seconds),
-        recipe->sums_integers ? "integer" : "float");
+    say(cli, "%c %-*s %9zu %9zu%s  %-8s", recipe == q->chosen ? '*' : ' ', name_width(q),
+        recipe->text, recipe->weight_bytes, recipe->arena_bytes,
+        time_text(arena, q, recipe->seconds), recipe->sums_integers ? "integer" : "float");
     if (is_f32) {
         say(cli, " %10s\n",
             value_text(arena, q->metric, answers_metric(q->selection.f32, q->metric)));
@@ -52,7 +62,7 @@ static void say_row(struct cli *cli, const struct quantization *q, const struct 
 
 static void say_front(struct cli *cli, const struct quantization *q)
 {
-    say(cli, "\n  %-28s %9s %9s%s  %-8s %10s  %15s%s\n", "recipe", "weights", "arena",
+    say(cli, "\n  %-*s %9s %9s%s  %-8s %10s  %15s%s\n", name_width(q), "recipe", "weights", "arena",
         q->latency.n ? "        ms" : "", "sums", metric_name(q->metric), "loss",
         metric_is_share(q->metric) ? "  lost / won       p" : "");
     say_row(cli, q, &q->f32);
@@ -73,7 +83,7 @@ static void say_others(struct cli *cli, const struct quantization *q)
             continue;
         if (n++ == 0)
             say(cli, "\ndropped on the way:\n");
-        say(cli, "  %-28s ", recipe->text);
+        say(cli, "  %-*s ", name_width(q), recipe->text);
         if (recipe->state == RECIPE_DROPPED)
             say(cli, "%9zu %9zu  loss %s of %lld: %s\n", recipe->weight_bytes, recipe->arena_bytes,
                 loss_text(arena, q, recipe), (long long)recipe->n, recipe->why);

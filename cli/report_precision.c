@@ -1,5 +1,6 @@
 /* report_precision.c - what --precision has done, for people and --json. */
 #include <math.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "cli/report.h"
@@ -135,6 +136,29 @@ static void report_rules(struct cli *cli, const struct quantize_report *report)
             chosen->name, chosen->loss, str_text(&others));
 }
 
+/* Layers that are kept: in f32, or in the precision for those that lose most. */
+static void report_kept(struct cli *cli, const struct precision_request *r)
+{
+    struct arena *arena = &cli->ctx->perm;
+    const struct precision *other = r->options.topk_precision;
+    const char *wanted = precision_text(arena, &r->options.precision);
+    const char *kept = other ? precision_text(arena, other) : wanted;
+
+    for (int i = 0; i < r->report.n; i++) {
+        const struct quantize_line *line = &r->report.lines[i];
+        const char *text = precision_text(arena, &line->precision);
+
+        if (!is_product(line->op))
+            continue;
+        if (line->why)
+            say(cli, "  f32     %s (%s): %s\n", str_safe(arena, line->node, 100), op_name(line->op),
+                line->why);
+        else if (strcmp(text, kept) == 0 && strcmp(text, wanted) != 0)
+            say(cli, "  %-7s %s (%s): among those that lose most\n", text,
+                str_safe(arena, line->node, 100), op_name(line->op));
+    }
+}
+
 void report_precision(struct cli *cli)
 {
     const struct precision_request *r = cli->driver->precision;
@@ -157,11 +181,5 @@ void report_precision(struct cli *cli)
         say(cli,
             "  f32     %d of the model's inputs and outputs: not all who read them read integers\n",
             report->n_f32_io);
-    for (int i = 0; i < report->n; i++) {
-        const struct quantize_line *line = &report->lines[i];
-
-        if (is_product(line->op) && line->why)
-            say(cli, "  f32     %s (%s): %s\n", str_safe(arena, line->node, 100), op_name(line->op),
-                line->why);
-    }
+    report_kept(cli, r);
 }

@@ -60,6 +60,7 @@ const char *offload_options(const struct driver_state *driver, bool with_dirs)
         { OPTION_KEEP_FIRST, PLAIN },
         { OPTION_KEEP_LAST, PLAIN },
         { OPTION_TOPK, PLAIN },
+        { OPTION_TOPK_PRECISION, PLAIN },
         { OPTION_LOSS, PLAIN },
         { OPTION_CALIB, FILE_NAME },
         { OPTION_DATA, FILE_NAME },

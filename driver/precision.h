@@ -32,6 +32,14 @@ struct precision_request {
 /* Samples to quantise with: eval's --data is what it tests on. */
 enum option_id data_option(const struct driver_state *driver);
 
+/* --limit, or eval's --calib-limit. */
+enum option_id limit_option(const struct driver_state *driver);
+
+/* --- precision_conflicts.c -------------------------------------------------------------------- */
+
+/* False after USAGE errors: options that contradict each other or have no effect. */
+bool precision_check_request(struct driver_state *driver, const struct precision_request *r);
+
 /* --- data_free.c: without --data -------------------------------------------------------------- */
 
 /* True if what needs no data is done where there is none. */

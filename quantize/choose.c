@@ -72,7 +72,8 @@ static bool has_small_side(const struct quantization *q, const struct node *node
     return is_product(node->op) && (p->has_weights || p->has_data);
 }
 
-/* Those that lose most (layer_loss.h) stay f32; of equals the first. */
+/* Those that lose most (layer_loss.h) stay f32, or have the precision for such; of equals the
+ * first. */
 static bool keep_worst(struct quantization *q)
 {
     const struct node **all;
@@ -167,6 +168,7 @@ const struct precision *precision_of_node(const struct quantization *q, const st
     const struct quantize_options *options = q->options;
     const struct node *bias = bias_of(node);
     const struct qtable_row *row = options->qtable ? qtable_find(options->qtable, node) : NULL;
+    const struct precision *kept = &f32;
     const char *reason = NULL;
 
     if (!row && bias && options->qtable)
@@ -184,11 +186,13 @@ const struct precision *precision_of_node(const struct quantization *q, const st
         reason = "the first layer is kept";
     if (!reason && node == q->last)
         reason = "the last layer is kept";
-    if (!reason && map_get(&q->kept, node->outputs[0]->name))
+    if (!reason && map_get(&q->kept, node->outputs[0]->name)) {
         reason = "among those that lose most";
+        kept = options->topk_precision ? options->topk_precision : &f32;
+    }
     if (why)
-        *why = reason;
-    return reason ? &f32 : &options->precision;
+        *why = kept == &f32 ? reason : NULL;
+    return reason ? kept : &options->precision;
 }
 
 /* --- operators -------------------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ struct quantize_options {
     bool keep_first,
         keep_last; /* keep the first and the last product in f32 (convolution, dense, matmul) */
     int topk;      /* keep this many more products, those with the greatest loss */
+    const struct precision *topk_precision; /* of those, weights only; NULL = f32 */
     const struct calib_table *calib;          /* NULL = none */
     const struct calibration_source *samples; /* for correct_bias, and for calibrate without a
                                                  table; NULL = none */

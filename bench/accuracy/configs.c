@@ -127,6 +127,8 @@ const struct config accuracy_configs[] = {
     ROUNDINGS("round fp8 weights", "fp8w=f8e4m3", .weight_scale = "max"),
     ROUNDINGS("round int8", "int8", .data_scale = "max"),
     ROUNDINGS("round fp8", "fp8=f8e4m3", .data_scale = "max"),
+    ROUNDINGS("round fp8=auto", "fp8=auto", .data_scale = "max"),
+    ROUNDINGS("round afp6", "afp=afp6", .weight_scale = "max"),
 };
 
 const int n_accuracy_configs = sizeof accuracy_configs / sizeof *accuracy_configs;

@@ -2,7 +2,7 @@
  *
  * method   successive halving: a quarter of the selection's samples, a half, all; after each round
  *          those are dropped that another beats by more than chance. After the first, variants of
- *          the best come in. */
+ *          the best come in, and mixtures of narrow weights and wider ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +151,45 @@ static bool add_variants_of(struct quantization *q, const struct recipe *base)
     return ok;
 }
 
+/* The recipe with layers of another precision, those that lose most. */
+static bool add_mixtures_of(struct quantization *q, const struct recipe *base)
+{
+    static const struct {
+        int percent;
+        const char *precision;
+    } mixtures[] = {
+#define MIXTURE(percent, precision) { percent, precision },
+#include "driver/commands/recipes.def"
+    };
+    bool ok = true;
+
+    for (size_t i = 0; i < sizeof mixtures / sizeof *mixtures && ok; i++) {
+        const int k = base->n_products * mixtures[i].percent / 100;
+        const char *text = arena_printf(&q->driver->ctx->perm, "%d", k);
+        struct recipe with = *base;
+
+        if (k == 0 || with.n_options > 0)
+            continue;
+        with.options[with.n_options++] = (struct recipe_option){ OPTION_TOPK, text };
+        with.options[with.n_options++] =
+            (struct recipe_option){ OPTION_TOPK_PRECISION, mixtures[i].precision };
+        ok = add_recipe(q, &with, OPTION_ROUND, "adaround");
+    }
+    return ok;
+}
+
+/* Of narrow weights that lose something; also of those that lose too much by themselves. */
+static bool add_mixtures(struct quantization *q)
+{
+    const int n = q->n;
+    bool ok = true;
+
+    for (int i = 0; i < n; i++)
+        if (q->at[i]->state != RECIPE_FAILED && q->at[i]->has_narrow_weights && q->at[i]->loss > 0)
+            ok = add_mixtures_of(q, q->at[i]) && ok;
+    return ok;
+}
+
 /* Of the recipes that lose something, those that lose least; what loses nothing needs none. */
 static bool add_variants(struct quantization *q)
 {
@@ -182,7 +221,7 @@ bool quantize_rounds(struct quantization *q)
         drop_beaten(q);
         if (round > 0)
             continue;
-        if (!add_variants(q))
+        if (!add_variants(q) || !add_mixtures(q))
             return false;
         judge_from(q, n_recipes, n);
         drop_beaten(q);

@@ -127,6 +127,7 @@ bool recipe_describe(const struct recipes *all, struct recipe *recipe)
         return false;
     recipe->has_small_data = p.has_data;
     recipe->sums_integers = p.mode == PRECISION_INT8;
+    recipe->has_narrow_weights = p.has_weights && !p.has_data && number_format_bits(&p.weights) < 8;
     str_add(&text, recipe->precision);
     for (int i = 0; i < recipe->n_options; i++)
         str_printf(&text, " --%s %s", option_name(recipe->options[i].option),
@@ -266,6 +267,8 @@ void recipe_make(const struct recipes *all, struct recipe *recipe)
         plan_apart(all, recipe);
     if (recipe->state == RECIPE_FAILED)
         recipe_drop(recipe);
+    else
+        recipe->n_products = recipe->driver.precision->report.n_products;
 }
 
 void recipe_drop(struct recipe *recipe)

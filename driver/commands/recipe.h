@@ -13,7 +13,7 @@ enum recipe_state {
     RECIPE_FAILED   /* cannot be made: `why` is the error */
 };
 
-enum { RECIPE_OPTIONS = 2 };
+enum { RECIPE_OPTIONS = 3 };
 
 struct recipe {
     const char *precision; /* "fp8=auto" */
@@ -25,11 +25,13 @@ struct recipe {
     const char *text;    /* "fp8=auto --round gptq" */
     bool has_small_data; /* data is stored in few bits */
     bool sums_integers;
+    bool has_narrow_weights; /* alone are small, in less than 8 bits */
 
     enum recipe_state state;
     const char *why;
     size_t weight_bytes, arena_bytes;
     int64_t macs;
+    int n_products;
     double seconds; /* estimated by --latency-log; 0 = unknown */
     int64_t n;      /* samples judged so far */
     double value;   /* of the first metric on them */

@@ -14,6 +14,17 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --precision int8 --arithmetic integer
 error[R0501]: --arithmetic integer is for --precision fp8, not int8
 error[R0501]: --loss has no effect without --topk, a search or --quantize-log
 [2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8w --topk-precision int8w
+error[R0501]: --topk-precision has no effect without --topk
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8w --topk 1 --topk-precision int8
+error[R0501]: --topk-precision: int8 stores data in few bits, too
+help: give fp8w, int8w, f16w, bf16w, afp, mxfp8 or mxfp6; a qtable gives each node any precision
+[2]
+$ relayc compile $MODELS/conv_bn_relu.onnx --precision int8w --topk 1 --topk-precision int9
+error[R0501]: --topk-precision: unknown precision 'int9'
+help: did you mean 'int8'? There are afp, bf16w, f16w, f32, fp8, fp8w, int8, int8w, mxfp4, mxfp6, mxfp8
+[2]
 $ relayc compile $MODELS/conv_bn_relu.onnx --keep-first --data nowhere
 error[R0501]: --keep-first has no effect without --precision or --qtable
 error[R0501]: --data has no effect without --precision or --qtable

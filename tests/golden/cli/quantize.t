@@ -114,6 +114,14 @@ error[R0701]: of 2 recipes none fits --ram and --flash, or can be made
  --> digits.onnx
 help: give larger limits, or other --choices such as afp=afp4+int8w=i4
 [1]
+# narrow weights that lose something: with layers of more bits, too
+$ relayc quantize digits.onnx --data test_images.npy --choices afp=afp3 --metric cos --with engine >mixed; grep -o 'afp=afp3 .*topk-precision int8w --round [a-z]*' mixed | sort -u
+afp=afp3 --topk 1 --topk-precision int8w --round adaround
+$ relayc compile digits.onnx --precision afp=afp3 --topk 1 --topk-precision int8w --round adaround --data test_images.npy --samples calibration --limit 128 -o mix | head -4
+afp=afp3: 3 of 3 products, constants 39720 -> 7175 bytes
+  weights of 3 products rounded for the results, 0 to nearest
+  biases  corrected in 3 products
+  int8w   scores:dense (nn.dense): among those that lose most
 # lists that do not fit
 $ printf 'calibration 0-39\nselection 39\n' >twice; relayc quantize digits.onnx --data test_images.npy --labels labels.txt --split twice
 error[R0013]: twice:2: here for the second time: sample '39'

@@ -147,8 +147,10 @@ END_TEST
 /* A row of a qtable is read by precision_parse. */
 START_TEST(bayes_takes_formats_that_a_qtable_may_have)
 {
-    static const char *const texts[] = { "afp",   "fp8",   "fp8=f8e3m4", "fp8w",
-                                         "int8w", "mxfp8", "mxfp6" };
+    static const char *const texts[] = {
+        "afp",   "fp8",   "fp8=f8e3m4", "fp8w",       "int8w",
+        "mxfp8", "mxfp6", "fp8=auto",   "fp8=u8e2m6", "fp8w=auto"
+    };
     struct search search;
     struct found found;
 
@@ -389,7 +391,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_score_is_that_of_the_qtable, 0, N_ALL);
     tcase_add_loop_test(tcase, no_search_ends_worse_than_it_began, 0, N_ALL);
     tcase_add_loop_test(tcase, greedy_pairs_is_no_worse_than_topk, 0, 4);
-    tcase_add_loop_test(tcase, bayes_takes_formats_that_a_qtable_may_have, 0, 7);
+    tcase_add_loop_test(tcase, bayes_takes_formats_that_a_qtable_may_have, 0, 10);
     tcase_add_loop_test(tcase, a_search_ends_at_its_target, 0, N_ALL);
     tcase_add_loop_test(tcase, threads_and_memory_change_nothing, 0, N_ALL);
     tcase_add_loop_test(tcase, a_killed_search_goes_on_where_it_was, 0, N_ALL);
