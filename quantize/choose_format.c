@@ -91,7 +91,7 @@ static const struct calib_tensor *measured(const struct quantization *q, const s
 
 bool is_never_negative(const struct quantization *q, const struct value *value)
 {
-    const struct calib_tensor *tensor = measured(q, value);
+    const struct calib_tensor *tensor = q->is_guessed ? NULL : measured(q, value);
 
     return (tensor && !tensor->non_finite && tensor->min >= 0) ||
            cannot_be_negative(value, MOST_STEPS);

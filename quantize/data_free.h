@@ -6,8 +6,8 @@
 
 #include "quantize/steps.h"
 
-/* The precision with the format for weights that loses less of this weight: f8e4m3 or f8e3m4. As it
- * is unless the mode is fp8 or fp8w and options->choose_formats. */
+/* The precision with the format for weights that loses less of this weight: f8e4m3, f8e3m4 or
+ * f8e2m5. As it is unless the mode is fp8 or fp8w and options->choose_formats. */
 struct precision precision_for_weight(const struct quantization *q,
                                       const struct precision *precision, const struct value *weight,
                                       int axis);
@@ -16,8 +16,11 @@ struct precision precision_for_weight(const struct quantization *q,
  * table. NULL = there is no such value. In ctx->perm. */
 const struct calib_table *data_free_table(struct quantization *q);
 
-/* The format of data that loses less of this tensor, by the scale of its greatest number. */
-struct number_format data_free_format(const struct number_format *own,
+/* The format of data with this source: without a sign where it cannot be negative, and the one that
+ * loses less of the tensor (NULL = unknown: that with the widest range), by the scale of its
+ * greatest number. */
+struct number_format data_free_format(const struct quantization *q,
+                                      const struct number_format *own, const struct value *source,
                                       const struct calib_tensor *tensor);
 
 /* Records results of the float graph for synthetic inputs; later those of the simulated graph are

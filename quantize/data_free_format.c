@@ -1,11 +1,13 @@
-/* data_free_format.c - f8e4m3 or f8e3m4, by the squared error of the numbers. */
+/* data_free_format.c - formats by the squared error of the numbers: of weights by themselves, of data by what batch
+ * norms say of it. Data that cannot be negative has no sign. */
 #include <string.h>
 
 #include "quantize/data_free.h"
 
-static const char *const candidates[] = { "f8e4m3", "f8e3m4" };
-
-enum { N_CANDIDATES = sizeof candidates / sizeof *candidates };
+/* Of equal ones the first is chosen. */
+static const char *const weight_formats[] = { "f8e4m3", "f8e3m4", "f8e2m5", NULL };
+static const char *const data_formats[] = { "f8e4m3", "f8e3m4", NULL };
+static const char *const unsigned_formats[] = { "u8e4m4", "u8e3m5", "u8e2m6", NULL };
 
 static double error_of(const struct value *weight, int axis, const struct precision *precision,
                        float *rounded)
@@ -33,11 +35,11 @@ struct precision precision_for_weight(const struct quantization *q,
         (precision->mode != PRECISION_FP8 && precision->mode != PRECISION_FP8W))
         return best;
     rounded = bulk_alloc(&bulk, (size_t)type_elements(&weight->type) * sizeof *rounded);
-    for (int i = 0; i < N_CANDIDATES; i++) {
+    for (int i = 0; weight_formats[i]; i++) {
         struct precision trial = *precision;
         double error;
 
-        if (!number_format_parse(candidates[i], &trial.weights))
+        if (!number_format_parse(weight_formats[i], &trial.weights))
             continue;
         error = error_of(weight, axis, &trial, rounded);
         if (i == 0 || error < least) {
@@ -49,15 +51,19 @@ struct precision precision_for_weight(const struct quantization *q,
     return best;
 }
 
-struct number_format data_free_format(const struct number_format *own,
-                                      const struct calib_tensor *tensor)
+struct number_format data_free_format(const struct quantization *q, const struct number_format *own,
+                                      const struct value *source, const struct calib_tensor *tensor)
 {
+    const bool has_sign = !q->options->choose_formats || !is_never_negative(q, source);
+    const char *const *candidates = has_sign ? data_formats : unsigned_formats;
     struct number_format best = *own;
     double least = 0;
 
-    if (!tensor->histogram || tensor->histogram->limit <= 0)
+    if (!has_sign)
+        number_format_parse(candidates[0], &best);
+    if (!tensor || !tensor->histogram || tensor->histogram->limit <= 0)
         return best;
-    for (int i = 0; i < N_CANDIDATES; i++) {
+    for (int i = 0; candidates[i]; i++) {
         struct threshold_method method;
         char name[32] = "mse:";
         double error;

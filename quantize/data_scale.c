@@ -218,14 +218,16 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
         return search_data_scale(q, &p, source, out) || remember(&q->n_unknown, q->unknown, source);
     if (p.mode == PRECISION_INT8)
         return affine_scale(q, &p, source, out);
-    if (!p.has_data_scale && !q->calibration)
+    if (!p.has_data_scale && !q->calibration) {
+        out->format = data_free_format(q, &p.data, source, NULL);
         return true; /* FP8 has the range of most activations: no calibration is needed */
+    }
     if (q->is_guessed) {
         const struct calib_tensor *tensor = calib_find(q->calibration, source->name);
 
+        out->format = data_free_format(q, &p.data, source, tensor);
         if (!tensor)
             return true; /* as without a calibration */
-        out->format = data_free_format(&p.data, tensor);
     }
     return calibrated_scale(q, &p.data_scale, &out->format, source, &out->scale);
 }

@@ -39,16 +39,16 @@ ms est.: an estimate by the backend's cost model, not a measurement
 $ relayc bench net.onnx --repeat 1 --json >bench.json; relayc analyze out --latency-log bench.json | tail -1
 ms here: measured on the machine that wrote bench.json
 $ relayc compare net.onnx --precision fp8 -q --with engine; relayc analyze net.onnx --precision fp8 --compare precision_compare.json | awk '/SQNR/ { print "SQNR"; on = 1 } on && $NF ~ /^f8e/ && $(NF - 3) > 5 { n++ } END { print n, "regions above 5 dB" }'
-warning[R0701]: without data, precision fp8 is likely to lose accuracy: on synthetic inputs the results differ by 16 % of what they are
+warning[R0701]: without data, precision fp8 is likely to lose accuracy: on synthetic inputs the results differ by 14 % of what they are
  --> net.onnx
 note: relayc eval measures it on labelled data
 help: give --data DIR (and --preprocess FILE for images), by which scales are found and biases corrected, or store weights alone in 8 bits: --precision int8w
-warning[R0701]: without data, precision fp8 is likely to lose accuracy: on synthetic inputs the results differ by 16 % of what they are
+warning[R0701]: without data, precision fp8 is likely to lose accuracy: on synthetic inputs the results differ by 14 % of what they are
  --> net.onnx
 note: relayc eval measures it on labelled data
 help: give --data DIR (and --preprocess FILE for images), by which scales are found and biases corrected, or store weights alone in 8 bits: --precision int8w
 SQNR
-14 regions above 5 dB
+1 regions above 5 dB
 $ relayc analyze out --latency-log precision_compare.json
 error[R0012]: precision_compare.json: it is no report of relayc bench --json
 [3]
