@@ -1,4 +1,4 @@
-/* data_free.c - what --precision does without --data, and what it says of the loss. */
+/* data_free.c - which formats --precision chooses, what it does without --data, and what it says of the loss. */
 #include <math.h>
 #include <string.h>
 
@@ -16,18 +16,35 @@ bool is_data_free(const struct driver_state *driver)
            driver->args.command != COMMAND_SEARCH;
 }
 
-bool chooses_formats(const struct driver_state *driver)
+/* Whether formats, scales or what computes with them are given. */
+static bool names_formats(const struct driver_state *driver)
 {
     static const enum option_id named[] = {
         OPTION_SCALE,   OPTION_SCALE_WEIGHTS, OPTION_FORMATS,
         OPTION_OFFLOAD, OPTION_FP8_PARAMS,    OPTION_ARITHMETIC
     };
-    const char *text = option_text(&driver->args, OPTION_PRECISION, "");
 
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (has_option(&driver->args, named[i]))
-            return false;
-    return is_data_free(driver) && !strchr(text, '=');
+            return true;
+    return strchr(option_text(&driver->args, OPTION_PRECISION, ""), '=') != NULL;
+}
+
+bool chooses_formats(const struct driver_state *driver)
+{
+    return is_data_free(driver) && !names_formats(driver);
+}
+
+const char *precision_asked_for(const struct driver_state *driver)
+{
+    const char *text = option_text(&driver->args, OPTION_PRECISION, "f32");
+    const bool has_data =
+        has_option(&driver->args, data_option(driver)) || has_option(&driver->args, OPTION_CALIB);
+
+    if (!has_data || has_option(&driver->args, OPTION_QTABLE) ||
+        driver->args.command == COMMAND_SEARCH || names_formats(driver))
+        return text;
+    return strcmp(text, "fp8") == 0 ? "fp8=auto" : strcmp(text, "fp8w") == 0 ? "fp8w=auto" : text;
 }
 
 void precision_check_loss(struct driver_state *driver, const struct precision_request *r)

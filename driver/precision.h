@@ -49,6 +49,9 @@ bool is_data_free(const struct driver_state *driver);
  * integers sum it in fewer bits. */
 bool chooses_formats(const struct driver_state *driver);
 
+/* The text of --precision; fp8 and fp8w with data, where no format is named: fp8=auto, fp8w=auto. */
+const char *precision_asked_for(const struct driver_state *driver);
+
 /* Warns if the estimated loss is above the floor. */
 void precision_check_loss(struct driver_state *driver, const struct precision_request *r);
 

@@ -89,7 +89,7 @@ static bool parse_precision(struct driver_state *driver, struct precision_reques
         return diag_error(driver->ctx, DIAG_USAGE, NULL,
                           "--fp8-params sets both scales: leave out --scale and --scale-weights");
     ok = params ? fp8_params_parse(driver->ctx, "--fp8-params", params, p)
-                : precision_parse(driver->ctx, "--precision", text ? text : "f32", p);
+                : precision_parse(driver->ctx, "--precision", precision_asked_for(driver), p);
     if (params && text && strcmp(text, "fp8w") == 0) {
         p->mode = PRECISION_FP8W;
         p->has_data = false;

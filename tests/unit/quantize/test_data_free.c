@@ -93,12 +93,39 @@ START_TEST(ranges_hold_what_is_computed)
 }
 END_TEST
 
+/* Behind a relu without a sign, whether or not a batch norm says what the range is. */
+START_TEST(data_has_a_sign_where_it_may_be_negative)
+{
+    struct module *module = graph_parse(ctx, text, 1);
+    struct quantize_options options = { .batch_norms = batch_norms_collect(ctx, module),
+                                        .choose_formats = true };
+    struct quantization q = { .module = module, .ctx = ctx, .options = &options };
+    const struct calib_table *table = data_free_table(&q);
+    struct number_format own;
+
+    ck_assert(number_format_parse("f8e4m3", &own));
+    for (const struct node *node = module->main->first; node; node = node->next) {
+        const struct value *value = node->outputs[0];
+        const struct calib_tensor *tensor = calib_find(table, value->name);
+        const bool is_unsigned = node->op == OP_RELU;
+        const struct number_format known = data_free_format(&q, &own, value, tensor);
+        const struct number_format unknown = data_free_format(&q, &own, value, NULL);
+
+        ck_assert_int_eq(number_format_is_unsigned(&known), is_unsigned);
+        ck_assert_str_eq(unknown.name, is_unsigned ? "u8e4m4" : "f8e4m3");
+    }
+    module_free(module);
+}
+END_TEST
+
 /* Alike in size: E3M4, whose steps are finer. Far apart: E4M3, which reaches further down. */
 START_TEST(weights_have_the_format_that_loses_less)
 {
     static const struct {
         const char *numbers, *format;
-    } cases[] = { { "1, 0.9, 0.83, 0.77", "f8e3m4" }, { "448, 0.0117, 0.0137, 0.0157", "f8e4m3" } };
+    } cases[] = { { "1, 0.9, 0.83, 0.77", "f8e3m4" },
+                  { "448, 0.0117, 0.0137, 0.0157", "f8e4m3" },
+                  { "1, 0.61, -0.43, 0.35", "f8e2m5" } };
     const char *graph = arena_printf(&ctx->perm,
                                      "fn main(%%x: (1,4,1,1) f32) -> (%%z) {\n"
                                      "  const @w : (1,4,1,1) f32 = [%s]\n"
@@ -150,7 +177,8 @@ int main(void)
 
     tcase_add_checked_fixture(tests, setup, teardown);
     tcase_add_test(tests, ranges_hold_what_is_computed);
-    tcase_add_loop_test(tests, weights_have_the_format_that_loses_less, 0, 2);
+    tcase_add_loop_test(tests, weights_have_the_format_that_loses_less, 0, 3);
+    tcase_add_test(tests, data_has_a_sign_where_it_may_be_negative);
     tcase_add_test(tests, noise_is_that_of_the_results);
     suite_add_tcase(suite, tests);
     runner = srunner_create(suite);
