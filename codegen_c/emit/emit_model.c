@@ -12,6 +12,7 @@
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_helpers.h"
+#include "codegen_c/emit/emit_kernels.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/emit/identity.h"
@@ -210,9 +211,9 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader)
+void add_system_includes(struct arena *arena, struct str *out, const struct map *headers)
 {
-    const char **sorted = arena_array(&codegen->arena, const char *, headers->n + 1);
+    const char **sorted = arena_array(arena, const char *, headers->n + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < headers->n; i++)
@@ -227,6 +228,11 @@ void add_includes(struct codegen *codegen, struct str *out, const struct map *he
         if (*sorted[i] == '"')
             str_printf(out, "%s#include %s\n", i ? "" : "\n", sorted[i]);
     str_add(out, "\n");
+}
+
+void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader)
+{
+    add_system_includes(&codegen->arena, out, headers);
     if (!codegen->inline_weights && weights_are_read(codegen, reader))
         str_printf(out, "#include \"%s_weights.h\"\n\n", codegen->options->name);
 }
@@ -238,16 +244,14 @@ void add_checks_of_files(struct codegen *codegen, struct str *out, const char *s
         add_data_check(codegen, out, suffix);
 }
 
-/* Those that only some CPUs have. */
-static void add_includes_if(struct codegen *codegen, struct str *out)
+void add_includes_if(struct codegen *codegen, struct str *out, const struct map *headers)
 {
     struct str includes = { .arena = &codegen->arena };
     const char *text;
 
-    for (size_t i = 0; i < codegen->includes_if.n; i++)
+    for (size_t i = 0; i < headers->n; i++)
         str_printf(&includes, "#if %s\n#include <%s>\n#endif\n",
-                   (const char *)codegen->includes_if.entries[i].value,
-                   codegen->includes_if.entries[i].key);
+                   (const char *)headers->entries[i].value, headers->entries[i].key);
     text = str_text(&includes);
     conditions_resolve(&codegen->arena, codegen->machine, &text, 1);
     str_printf(out, "%s%s", text, *text ? "\n" : "");
@@ -281,7 +285,7 @@ static const char *functions_text(struct codegen *codegen)
             continue;
         if (n++ == 0) {
             add_section(&out, "regions");
-            str_add(&out, noinline);
+            str_add(&out, codegen->functions.n ? "" : noinline);
             if (codegen->n_split)
                 add_parallel_helpers(codegen, &out);
         }
@@ -298,38 +302,61 @@ static const char restrict_of_cpp[] = "#ifdef __cplusplus\n"
                                       "#define restrict __restrict\n"
                                       "#endif\n\n";
 
-struct model_text make_model(struct codegen *codegen)
+void add_restrict_of_cpp(struct str *out, const char *const texts[], int n)
+{
+    bool any = false;
+
+    for (int i = 0; i < n; i++)
+        any = any || strstr(texts[i], "restrict ");
+    str_add(out, any ? restrict_of_cpp : "");
+}
+
+struct model_parts make_parts(struct codegen *codegen)
 {
     const char *functions = functions_text(codegen);
-    const int n = (int)codegen->helpers.n + 2;
+    const int n_helpers = (int)codegen->helpers.n, n_functions = (int)codegen->functions.n;
+    const int n = n_helpers + n_functions + (n_functions > 0) + 2;
     const char **texts = arena_array(&codegen->arena, const char *, n);
-    struct str rules = { .arena = &codegen->arena }, head = { .arena = &codegen->arena };
-    const char *parts[2];
+    struct str rules = { .arena = &codegen->arena };
 
     if (codegen->strict)
-        add_strict_arithmetic(codegen, &rules);
+        add_strict_arithmetic(codegen,
+                              arena_printf(&codegen->arena, "%s.c", codegen->options->name), true,
+                              &rules);
     else if (rounds_products(codegen))
         add_rounded_products(codegen, &rules);
     texts[0] = str_text(&rules);
     texts[n - 1] = functions;
-    for (int i = 1; i < n - 1; i++)
-        texts[i] = helper_text(codegen, i - 1);
+    for (int i = 0; i < n_helpers; i++)
+        texts[1 + i] = helper_text(codegen, i);
+    for (int i = 0; i < n_functions; i++)
+        texts[n - 1 - n_functions + i] = codegen->functions.entries[i].key;
+    if (n_functions)
+        texts[1 + n_helpers] = noinline;
     conditions_resolve(&codegen->arena, codegen->machine, texts, n);
     if (codegen->machine->lanes == 1)
         macros_write_out(&codegen->arena, texts, n);
     helpers_drop_unused(codegen, texts, n);
+    return (struct model_parts){ texts, n };
+}
+
+struct model_text make_model(struct codegen *codegen, const struct model_parts *parts)
+{
+    struct str head = { .arena = &codegen->arena };
+    const char *texts[2];
+
     add_includes(codegen, &head, &codegen->includes, 0);
-    add_includes_if(codegen, &head);
+    add_includes_if(codegen, &head, &codegen->includes_if);
     add_module_includes(codegen, &head);
-    for (int i = 0, any = 0; i < n && !any; i++)
-        if ((any = strstr(texts[i], "restrict ") != NULL))
-            str_add(&head, restrict_of_cpp);
-    for (int i = 0; i < n - 1; i++)
-        str_add(&head, texts[i]);
-    parts[0] = layout(&codegen->arena, str_text(&head));
-    parts[1] = layout(&codegen->arena, texts[n - 1]);
-    find_identity(codegen, parts, 2);
-    return (struct model_text){ parts[0], parts[1] };
+    add_restrict_of_cpp(&head, parts->texts, parts->n);
+    str_add(&head, parts->texts[0]);
+    add_kernels_include(codegen, &head);
+    for (int i = 1; i < parts->n - 1; i++)
+        str_add(&head, parts->texts[i]);
+    texts[0] = layout(&codegen->arena, str_text(&head));
+    texts[1] = layout(&codegen->arena, parts->texts[parts->n - 1]);
+    find_identity(codegen, texts, 2);
+    return (struct model_text){ texts[0], texts[1] };
 }
 
 void emit_model(struct codegen *codegen, const struct model_text *text)
