@@ -154,30 +154,33 @@ static bool has_fields(const struct fold *fold)
     return any || fold_n_loose(fold) > 0;
 }
 
-/* A name that none of the networks has. */
-static const char *unique_name(const struct fold *fold, const char *wanted)
+/* A name for the fold's own network, or that none of all n has: each includes what several share. */
+static const char *unique_name(struct codegen *const all[], int n, const struct fold *fold,
+                               const char *wanted)
 {
+    const bool several = fold_is_of_several(fold);
     const char *name = NULL;
 
     for (bool taken = true; taken;) {
         name = names_unique(&fold->texts[0]->codegen->names, wanted);
         taken = false;
-        for (int i = 0; i < fold->n; i++)
-            taken = taken || (fold->texts[i]->codegen != fold->texts[0]->codegen &&
-                              map_get(&fold->texts[i]->codegen->names.taken, name));
+        for (int i = 0; i < n && several; i++)
+            taken = taken || (all[i] != fold->texts[0]->codegen && map_get(&all[i]->names.taken, name));
     }
-    for (int i = 0; i < fold->n; i++)
-        names_reserve(&fold->texts[i]->codegen->names, name);
+    for (int i = 0; i < n && several; i++)
+        names_reserve(&all[i]->names, name);
     return name;
 }
 
 /* The struct of the numbers in which the shapes differ; its name. */
-static const char *add_struct(const struct fold *fold, struct str *out)
+static const char *add_struct(struct codegen *const all[], int n, const struct fold *fold,
+                              struct str *out)
 {
     struct arena *arena = out->arena;
     const struct shape_text *first = fold->texts[0];
     const char *type =
-        unique_name(fold, arena_printf(arena, "%s_shape", first->region->config.kernel->name));
+        unique_name(all, n, fold,
+                    arena_printf(arena, "%s_shape", first->region->config.kernel->name));
 
     str_printf(out, "/* The numbers in which the regions of one function differ. */\nstruct %s {\n",
                type);
@@ -273,11 +276,12 @@ static void print_fold(struct codegen *const all[], int n, struct fold *fold)
     const char **shapes = arena_array(arena, const char *, fold->n);
     const bool several = fold_is_of_several(fold);
     struct str table = { .arena = arena };
-    const char *type = has_fields(fold) ? add_struct(fold, &table) : NULL;
+    const char *type = has_fields(fold) ? add_struct(all, n, fold, &table) : NULL;
     const char *name = first->c_name, *text;
 
     if (fold->n > 1)
-        name = unique_name(fold, arena_printf(arena, "shared_%s", first->config.kernel->name));
+        name = unique_name(all, n, fold,
+                           arena_printf(arena, "shared_%s", first->config.kernel->name));
     fold_name_arrays(fold);
     text = fold_function(owner, fold, type, name);
     for (int c = 0; c < n; c++) {

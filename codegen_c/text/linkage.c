@@ -114,11 +114,13 @@ bool linkage_split(struct arena *arena, const char *text, struct str *definition
         if (tokens_is_kind(&tokens, i, TOKEN_COMMENT)) {
             i++;
         } else if (tokens_is_kind(&tokens, i, TOKEN_DIRECTIVE)) {
-            str_printf(&heads, "\n%.*s\n", tokens.items[i].n, tokens.items[i].text);
+            str_printf(&heads, "%.*s\n", tokens.items[i].n, tokens.items[i].text);
             i++;
         } else {
-            add_tokens(&heads, &tokens, item.start, item.body);
-            str_add(&heads, ";\n");
+            struct str head = { .arena = arena };
+
+            add_tokens(&head, &tokens, item.start, item.body);
+            str_printf(&heads, "%s;\n", str_text(&head));
             map_set(names,
                     arena_strndup(arena, tokens.items[item.name].text,
                                   (size_t)tokens.items[item.name].n),
