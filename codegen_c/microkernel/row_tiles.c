@@ -200,38 +200,90 @@ static void add_choice(struct str *out, int t, bool last, const char *value)
     str_printf(out, "%s%s", value, last ? "" : " : ");
 }
 
-void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns, const char *fuse)
+/* --- kinds of another row --------------------------------------------------------------------- */
+
+/* Input columns that a tile would read in front of the row (side 0), behind it (side 1). */
+static int64_t outside(const struct window *w, const struct row_tile *tile, int side)
 {
-    struct row_tile tiles[MOST_TILES];
-    const int n = tiles_of_row(w, most_columns, tiles);
+    const int64_t over = side ? column_at(w, tile->first + tile->n - 1, w->k[2] - 1) - (w->in[2] - 1)
+                              : -column_at(w, tile->first, 0);
+
+    return over > 0 ? over : 0;
+}
+
+static bool is_kind(const struct window *w, const struct row_tile *tile, const struct window *other,
+                    const struct row_tile *kind)
+{
+    return tile->n == kind->n && outside(w, tile, 0) == outside(other, kind, 0) &&
+           outside(w, tile, 1) == outside(other, kind, 1) &&
+           (outside(w, tile, 0) == 0 || tile->first == kind->first);
+}
+
+/* A kind of tile: whose code it is, and where its columns end. */
+struct kind {
+    const struct window *window;
+    struct row_tile tile;
+    int end;
+};
+
+/* The kinds of `like`, those of the row at its own places. 0: it lacks one of the row. */
+static int kinds_of(const struct window *w, const struct window *like, int most, struct kind *kinds)
+{
+    struct row_tile tiles[MOST_TILES], others[MOST_TILES];
+    const int n = tiles_of_row(w, most, tiles), n_others = tiles_of_row(like, most, others);
+    int t = 0, end = 0;
+
+    for (int i = 0; i < n_others; i++) {
+        const bool own = t < n && is_kind(w, &tiles[t], like, &others[i]);
+
+        if (own)
+            end = tiles[t].first + tiles[t].n * tiles[t].count;
+        kinds[i] = (struct kind){ own ? w : like, own ? tiles[t] : others[i], end };
+        t += own;
+    }
+    return t == n ? n_others : 0;
+}
+
+int row_tiles_within(const struct window *w, const struct window *other, int most_columns)
+{
+    struct kind kinds[MOST_TILES];
+
+    return kinds_of(w, other, most_columns, kinds);
+}
+
+void bind_row_tiles(struct bind *bind, const struct window *w, const struct window *like,
+                    int most_columns, const char *fuse)
+{
+    struct kind kinds[MOST_TILES];
+    const int n = kinds_of(w, like ? like : w, most_columns, kinds);
     struct str choice = { .arena = bind->arena }, left = choice, extent = choice, ends = choice;
     int64_t most_extent = 0;
     int most = 0;
     bool uneven = false;
 
     for (int t = 0; t < n; t++) {
-        const int end = tiles[t].first + tiles[t].n * tiles[t].count;
+        const struct row_tile *tile = &kinds[t].tile;
         const bool last = t + 1 == n;
         struct reads reads;
 
-        most = tiles[t].n > most ? tiles[t].n : most;
-        uneven = uneven || tiles[t].n != tiles[0].n;
+        most = tile->n > most ? tile->n : most;
+        uneven = uneven || tile->n != kinds[0].tile.n;
         if (last)
-            str_printf(&choice, "%d", tiles[t].n);
-        else if (tiles[t].n != tiles[t + 1].n)
-            str_printf(&choice, "ow < END%d ? %d : ", t, tiles[t].n);
+            str_printf(&choice, "%d", tile->n);
+        else if (tile->n != kinds[t + 1].tile.n)
+            str_printf(&choice, "ow < END%d ? %d : ", t, tile->n);
         if (!last)
-            str_printf(&ends, "END%d = %d, ", t, end);
+            str_printf(&ends, "END%d = %d, ", t, kinds[t].end);
         bind_text(bind, tile_key(bind, "when", t),
                   n == 1 ? ""
                   : last ? "else "
                   : t    ? "else if (ow < END%d) "
                          : "if (ow < END%d) ",
                   t);
-        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
-        bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
-        bind_tile_weights(bind, w, &tiles[t], t);
-        bind_tile_inputs(bind, w, &tiles[t], t, fuse, &reads);
+        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tile->n));
+        bind_int(bind, tile_key(bind, "n_sums", t), tile->n);
+        bind_tile_weights(bind, kinds[t].window, tile, t);
+        bind_tile_inputs(bind, kinds[t].window, tile, t, fuse, &reads);
         add_choice(&left, t, last, reads.left);
         add_choice(&extent, t, last, arena_printf(bind->arena, "%" PRId64, reads.extent));
         most_extent = reads.extent > most_extent ? reads.extent : most_extent;

@@ -37,8 +37,13 @@ bool has_row_tiles(const struct window *window, int most_columns);
  *                             (sum, x, w) that is NULL otherwise: "FUSE_VECTOR(s0, v, w1); ..."
  *   n_weights0, weight0_0 ... the weights in use
  *   strip_left, strip_extent  by the tile's column: its first input column, and how many it reads
- *   most_extent               the maximum of strip_extent */
-void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns,
-                    const char *fuse);
+ *   most_extent               the maximum of strip_extent
+ * `like` is another row of the same function, or NULL: its kinds of tiles that the row lacks are written out as well,
+ * for no columns. */
+void bind_row_tiles(struct bind *bind, const struct window *window, const struct window *like,
+                    int most_columns, const char *fuse);
+
+/* How many kinds of tiles `other` has, if it has all those of the row; else 0. Kinds are alike if their code is. */
+int row_tiles_within(const struct window *window, const struct window *other, int most_columns);
 
 #endif
