@@ -16,6 +16,7 @@
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/emit/identity.h"
+#include "codegen_c/emit/region_table.h"
 #include "codegen_c/machine/conditions.h"
 #include "codegen_c/print/deterministic.h"
 #include "codegen_c/print/parallel.h"
@@ -44,47 +45,6 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
     if (codegen->machine->arch != ARCH_ANY)
         str_printf(out, " *    machine  %s; elsewhere correct, but slower\n *    flags    %s\n",
                    codegen->machine->name, codegen->machine->flags);
-    str_add(out, " *\n");
-}
-
-static size_t wider(size_t width, const char *text)
-{
-    return strlen(text) > width ? strlen(text) : width;
-}
-
-/* The kernel; of other targets' regions the composites: "dnnl.conv2d_act", or how many. */
-static const char *made_by(struct codegen *codegen, const struct region *region)
-{
-    const struct external *external = region->external;
-
-    if (!external)
-        return region->config.kernel->name;
-    if (external->n_composites == 1)
-        return comment_safe(&codegen->arena, external->composites[0].row->name, 60);
-    return arena_printf(&codegen->arena, "%s, %d composites", external->module->target->name,
-                        external->n_composites);
-}
-
-static void add_region_table(struct codegen *codegen, struct str *out)
-{
-    struct arena *arena = &codegen->arena;
-    size_t name = strlen("function"), from = strlen("from"), kernel = strlen("kernel");
-
-    for (int i = 0; i < codegen->n_listed; i++) {
-        name = wider(name, codegen->regions[i].c_name);
-        from = wider(from, origin_short(arena, &codegen->regions[i]));
-        kernel = wider(kernel, made_by(codegen, &codegen->regions[i]));
-    }
-    str_printf(out, " * Regions, in execution order%s\n *    %3s  %-*s  %-*s  %-*s  y\n",
-               codegen->module->variants ? ", for the largest sizes" : "", "#", (int)name,
-               "function", (int)from, "from", (int)kernel, "kernel");
-    for (int i = 0; i < codegen->n_listed; i++) {
-        const struct region *region = &codegen->regions[i];
-
-        str_printf(out, " *    %3d  %-*s  %-*s  %-*s  %s\n", i, (int)name, region->c_name,
-                   (int)from, origin_short(arena, region), (int)kernel, made_by(codegen, region),
-                   shape_comment(arena, &region->fn->ret->inputs[0]->type));
-    }
     str_add(out, " *\n");
 }
 
@@ -199,8 +159,14 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
             str_printf(out, "%-8s ", plan->pools[block->pool].of->name);
         str_printf(out, " %10zu  %10zu  %7d  %9d  %s", block->offset, block->bytes, block->first,
                    block->last, str_text(&values[i].text));
-        if (block->before)
-            str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "", reached_name(codegen, i));
+        if (block->before) {
+            const char *reached = reached_name(codegen, i);
+
+            if (values[i].column + strlen(", overlaps ") + strlen(reached) <= LAST_COLUMN)
+                str_printf(out, ", overlaps %s", reached);
+            else
+                str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "", reached);
+        }
         str_add(out, "\n");
     }
     str_add(out, " */\n");

@@ -73,7 +73,7 @@ void bind_pixel_strides_of(struct bind *bind, bool of_x)
         str_printf(&text, "OUT_PIXEL_STRIDE = %" PRId64 ", ", out);
     if (text.n)
         str_printf(&text, "/* pixel stride of %s%s */",
-                   in && out ? "x, and of y,"
+                   in && out ? "x, and of y"
                    : in      ? "x"
                              : "y",
                    pixels_are_apart(region) ? ", a sub-buffer" : "");

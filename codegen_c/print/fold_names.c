@@ -68,6 +68,16 @@ static const char *array_role(const struct fold *fold, int i)
     return without_type(role);
 }
 
+/* ONNX exporters that call weights "w" or "W" and biases "b" or "B". */
+static const char *whole_word(const char *role)
+{
+    if (strcmp(role, "w") == 0 || strcmp(role, "W") == 0)
+        return "weight";
+    if (strcmp(role, "b") == 0 || strcmp(role, "B") == 0)
+        return "bias";
+    return role;
+}
+
 void fold_name_arrays(struct fold *fold)
 {
     struct arena *arena = &fold->texts[0]->codegen->arena;
@@ -75,10 +85,10 @@ void fold_name_arrays(struct fold *fold)
 
     fold->array = arena_array(arena, const char *, n);
     for (int i = 0; i < n; i++) {
-        const char *name = array_role(fold, i);
+        const char *name = whole_word(array_role(fold, i));
 
         if (is_taken(fold, i, name))
-            name = arena_printf(arena, "%ss", name);
+            name = arena_printf(arena, "%s%s", name, str_ends(name, "s") ? "es" : "s");
         if (is_taken(fold, i, name))
             name = arena_printf(arena, "array%d", i + 1);
         fold->array[i] = name;

@@ -196,6 +196,15 @@ static bool find_like(const struct bind *bind, const struct window *w, struct wi
     return found;
 }
 
+/* Whether one of the two rows has all kinds of tiles of the other. */
+static bool rows_are_alike(const struct bind *bind, const struct region *other)
+{
+    const struct window w = depthwise_window(bind->region), x = depthwise_window(other);
+    const int columns = columns_of(bind, &w);
+
+    return row_tiles_within(&w, &x, columns) || row_tiles_within(&x, &w, columns);
+}
+
 /* Whether the pixel stride of x is a number of its own: that of a region with the same function is. */
 static bool x_is_apart(const struct bind *bind)
 {
@@ -203,7 +212,8 @@ static bool x_is_apart(const struct bind *bind)
     bool apart = operand_input(bind->region, 0).apart;
 
     for (int i = 0; !apart && has_others(bind) && (other = bind_region_at(bind, i)); i++)
-        apart = is_alike(bind, other) && operand_input(other, 0).apart;
+        apart = is_alike(bind, other) && rows_are_alike(bind, other) &&
+                operand_input(other, 0).apart;
     return apart;
 }
 
