@@ -171,49 +171,43 @@ static bool has_others(const struct bind *bind)
            bind_region_at(bind, bind->region->index) == bind->region;
 }
 
-/* The row with the most kinds of tiles, those of this one among them; false: no other has more. */
-static bool find_like(const struct bind *bind, const struct window *w, struct window *like)
+/* The rows of all regions that may have this one's function; false: there are no others. */
+static bool find_family(const struct bind *bind, struct row_family *family)
 {
-    const int columns = columns_of(bind, w);
     const struct region *other;
-    int most = row_tiles_within(w, w, columns);
-    bool found = false;
 
+    family->n = 0;
     for (int i = 0; has_others(bind) && (other = bind_region_at(bind, i)); i++) {
         struct window x;
-        int n;
 
         if (!is_alike(bind, other))
             continue;
         x = depthwise_window(other);
-        n = row_tiles_within(w, &x, columns);
-        if (n > most) {
-            most = n;
-            *like = x;
-            found = true;
-        }
+        if (!row_family_add(family, &x))
+            break;
     }
-    return found;
-}
-
-/* Whether one of the two rows has all kinds of tiles of the other. */
-static bool rows_are_alike(const struct bind *bind, const struct region *other)
-{
-    const struct window w = depthwise_window(bind->region), x = depthwise_window(other);
-    const int columns = columns_of(bind, &w);
-
-    return row_tiles_within(&w, &x, columns) || row_tiles_within(&x, &w, columns);
+    return family->n > 1;
 }
 
 /* Whether the pixel stride of x is a number of its own: that of a region with the same function is. */
 static bool x_is_apart(const struct bind *bind)
 {
+    const struct window w = depthwise_window(bind->region);
     const struct region *other;
+    struct row_family family;
     bool apart = operand_input(bind->region, 0).apart;
 
-    for (int i = 0; !apart && has_others(bind) && (other = bind_region_at(bind, i)); i++)
-        apart = is_alike(bind, other) && rows_are_alike(bind, other) &&
-                operand_input(other, 0).apart;
+    if (apart || !has_others(bind))
+        return apart;
+    (void)find_family(bind, &family);
+    for (int i = 0; !apart && (other = bind_region_at(bind, i)); i++) {
+        struct window x;
+
+        if (!is_alike(bind, other) || !operand_input(other, 0).apart)
+            continue;
+        x = depthwise_window(other);
+        apart = rows_have_one_function(&family, &w, &x, columns_of(bind, &w));
+    }
     return apart;
 }
 
@@ -361,7 +355,7 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
 static bool bind_depthwise(struct bind *bind)
 {
     const struct window w = depthwise_window(bind->region);
-    struct window like;
+    struct row_family family;
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
     const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
     const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);
@@ -397,7 +391,7 @@ static bool bind_depthwise(struct bind *bind)
         bind_scratch_numbers(bind, (kept ? kept_numbers(&w) : 0) +
                                        (small ? chunk * window_k_len(&w) * w.out_c / w.in_c : 0));
     bind_depthwise_weight(bind, &w);
-    bind_row_tiles(bind, &w, !strips && find_like(bind, &w, &like) ? &like : NULL,
+    bind_row_tiles(bind, &w, !strips && find_family(bind, &family) ? &family : NULL,
                    columns_of(bind, &w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
     bind_decoding(bind, &w, strips, chunk);
