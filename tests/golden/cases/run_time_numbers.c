@@ -30,7 +30,7 @@
  */
 #include "run_time_numbers.h"
 
-#if RUN_TIME_NUMBERS_CODE_ID != 0x1ad55741u
+#if RUN_TIME_NUMBERS_CODE_ID != 0x953461dau
 #error "run_time_numbers.h and run_time_numbers.c are of two compilations: take all files of one"
 #endif
 
@@ -47,9 +47,8 @@
 
 /* --- from runtime/embed/numbers_agree.h ------------------------------------------------------- */
 
-/* Whether each of n numbers is one of its `ways` (the least int64_t stands for any), and at most
- * `most_open` of them are
- * -1. */
+/* Whether each of n numbers is one of its `ways` (the least int64_t: any number), and no more than
+ * `most_open` are -1. */
 static int numbers_agree(const int64_t *numbers, int n, const int64_t *allowed, int ways,
                          int most_open)
 {
