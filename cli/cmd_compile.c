@@ -215,7 +215,8 @@ bool command_compile(struct cli *cli)
     }
     if (show_machines_wanted(cli) || show_boards_wanted(cli))
         return true;
-    if (cli->driver->args.n_operands > 1 || has_option(&cli->driver->args, OPTION_SHARE_ARENA))
+    if (cli->driver->args.n_operands > 1 || has_option(&cli->driver->args, OPTION_SHARE_ARENA) ||
+        has_option(&cli->driver->args, OPTION_SHARED_KERNELS))
         return compile_shared(cli);
     ok = driver_compile(cli->driver);
     report_verdict(cli);

@@ -176,6 +176,17 @@ struct planned_code *codegen_plan(struct module *module, const struct codegen_op
  * target that runs regions NAME_TARGET.h, NAME_TARGET.c and its headers, and NAME.json into `set`,
  * which the caller commits. False after errors. */
 bool codegen_print(struct planned_code *code, struct output_set *set);
+
+/* Of --shared-kernels. */
+struct kernels_result {
+    int n, n_functions;   /* helpers that several networks share; of which these are compiled once */
+    const char *files[2]; /* relayc_kernels.h, relayc_kernels.c; NULL where nothing is shared */
+};
+
+/* Prints several plans, for one program, with what their networks share in files of its own. */
+bool codegen_print_set(struct planned_code *const codes[], int n, struct output_set *set,
+                       struct kernels_result *shared);
+
 void codegen_free(struct planned_code *code); /* NULL is fine */
 
 /* The numbers of a plan, which is not printed. False after errors. */

@@ -244,3 +244,21 @@ bool stage_print(struct driver_state *driver)
         drop_old_weights(driver);
     return ok;
 }
+
+bool driver_print_set(struct driver_state *all, int n, struct kernels_result *shared)
+{
+    struct planned_code **codes = arena_array(&all[0].ctx->perm, struct planned_code *, n);
+    bool ok;
+
+    for (int i = 0; i < n; i++)
+        codes[i] = all[i].code;
+    driver_begins(&all[0], "writing the C");
+    ok = codegen_print_set(codes, n, all[0].outputs, shared);
+    for (int i = 0; i < n; i++) {
+        codegen_free(all[i].code);
+        all[i].code = NULL;
+        if (ok)
+            drop_old_weights(&all[i]);
+    }
+    return ok;
+}

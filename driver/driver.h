@@ -169,6 +169,9 @@ bool stage_plan(struct driver_state *driver);
 bool stage_budget(struct driver_state *driver);
 bool stage_print(struct driver_state *driver);
 
+/* stage_print of n networks for one program (--shared-kernels). */
+bool driver_print_set(struct driver_state *all, int n, struct kernels_result *shared);
+
 /* --- load.c, rounding.c ----------------------------------------------------------------------- */
 
 /* Imports the model operand, with --shape and --external-data-dir. NULL after errors. The caller

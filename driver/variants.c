@@ -185,6 +185,7 @@ static bool check_options(struct driver_state *driver)
         { OPTION_IO_IN_ARENA, "without it, inputs and outputs are arrays of the caller" },
         { OPTION_POOL, "without it, there is one arena" },
         { OPTION_SHARE_ARENA, "networks that run one after the other may share the larger arena" },
+        { OPTION_SHARED_KERNELS, "compile the networks one by one" },
         { OPTION_BOARD, "--target, --ram and --flash say what the board is" },
         { OPTION_GUARD, "compile with --shape NAME=VALUE and --guard to debug one value" },
         { OPTION_STATE, "states are of a fixed shape: --shape NAME=VALUE" },

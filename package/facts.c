@@ -104,6 +104,8 @@ static void list_files(struct package *package, const char *key, const char *suf
                arena_printf(&package->ctx->perm, "%s_selftest%s", package->name, suffix));
     if (package->shares_arena && strcmp(suffix, ".h") == 0)
         str_printf(&text, format, "shared_arena.h");
+    if (package->shares_kernels)
+        str_printf(&text, format, arena_printf(&package->ctx->perm, "relayc_kernels%s", suffix));
     package_key(package, key, str_text(&text));
 }
 

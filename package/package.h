@@ -44,6 +44,7 @@ struct package_model {
     struct package_tensor *inputs, *outputs;
     struct package_pool *pools;
     const char **files; /* names within the folder */
+    bool shares_kernels; /* its C includes relayc_kernels.h */
 };
 
 struct package {
@@ -55,6 +56,7 @@ struct package {
     unsigned formats;        /* bits of enum package_format */
     const char *cc, *cflags; /* of the host; NULL = $CC or cc, -O1 */
     bool shares_arena;       /* the folder has shared_arena.h */
+    bool shares_kernels;     /* a model has relayc_kernels.h and relayc_kernels.c */
     int n_models;
     struct package_model *models;
     struct map keys;          /* @key@ -> text */

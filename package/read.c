@@ -89,6 +89,7 @@ static bool read_model(struct ctx *ctx, const cJSON *json, struct package_model 
         .arena_bytes = number_of(arena, "bytes"),
         .align = number_of(arena, "align"),
         .stack_bytes = number_of(member(json, "measured"), "stack"),
+        .shares_kernels = cJSON_IsArray(member(json, "shared_files")),
     };
     if (!out->name || !cJSON_IsArray(files))
         return false;
@@ -166,6 +167,8 @@ bool package_read(struct package *package)
         free(entries[i]);
     }
     free(entries);
+    for (int i = 0; i < package->n_models; i++)
+        package->shares_kernels = package->shares_kernels || package->models[i].shares_kernels;
     package->shares_arena =
         access(arena_printf(&ctx->perm, "%s/shared_arena.h", package->from), R_OK) == 0;
     if (ok && !package->n_models) {

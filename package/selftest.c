@@ -239,7 +239,7 @@ static const char *build_recorder(struct package *package, const char *work)
     const char *built = arena_printf(&ctx->perm, "%s/record.so", work);
     const char **files;
     struct str text = { .arena = &ctx->perm };
-    int n = 0, most = 1;
+    int n = 0, most = 2;
 
     write_recorder(package, &text);
     writer_text(output_open(&set, source), str_text(&text));
@@ -254,6 +254,8 @@ static const char *build_recorder(struct package *package, const char *work)
             if (str_ends(package->models[i].files[k], ".c"))
                 files[n++] =
                     arena_printf(&ctx->perm, "%s/%s", package->from, package->models[i].files[k]);
+    if (package->shares_kernels)
+        files[n++] = arena_printf(&ctx->perm, "%s/relayc_kernels.c", package->from);
     const struct host_compile job = { .compiler = package->cc,
                                       .mode = "-std=c99 -shared -fPIC",
                                       .flags = package->cflags ? package->cflags : "-O1",

@@ -107,6 +107,9 @@ static bool write_models(struct package *package)
                 return false;
     if (package->shares_arena && !copy_file(package, "shared_arena.h"))
         return false;
+    if (package->shares_kernels && (!copy_file(package, "relayc_kernels.h") ||
+                                    !copy_file(package, "relayc_kernels.c")))
+        return false;
     if (!package_selftest(package, &test))
         return false;
     writer_text(output_open(package->outputs, path_of(package, "src/@name@_selftest.c")),

@@ -237,6 +237,10 @@ bool bits_are_promised(const struct bind *bind);
  * (codegen_c/print/fold.h): on scalar cores, unless --optimize speed. */
 bool functions_are_shared(const struct bind *bind);
 
+/* Region i of the network, whose kernel is chosen; NULL behind the last. Where functions are shared, a kernel may write
+ * a function so that another region has the same. */
+const struct region *bind_region_at(const struct bind *bind, int i);
+
 /* A helper that the text uses: "erf_f32" is runtime/embed/erf_f32.h, pasted once into the file;
  * "f8e4m3_to_f32" and the like are made by codec.c.
  * Lines with # are not pasted: includes of system headers move to the top of the file, an include

@@ -58,6 +58,8 @@ struct codegen {
     struct packed *packed; /* of all plans (codegen_c/core/packed.h) */
     struct map hints; /* choices of the first variant, by the name of a region's result (--vary) */
     struct map helpers;    /* name -> struct helper, in the order in which they are pasted */
+    struct map functions;  /* texts of functions that regions of several networks share (print/fold.h), in the order in
+                            * which they are pasted */
     struct map includes;   /* "math.h" */
     struct map includes_if; /* "arm_acle.h" -> the condition under which it is included */
     const char **input_names, **output_names; /* parameters of NAME_run */
@@ -73,6 +75,7 @@ struct codegen {
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
     bool amx;    /* products of floats by AMX are wanted */
     struct variant_group *variant_groups; /* --vary (emit/emit_variants.c) */
+    const struct kernels *kernels; /* --shared-kernels (emit/emit_kernels.h); NULL = none */
     uint32_t code_id, data_id; /* checksums of the code and of the constants (emit/identity.h) */
     int n_weight_files;
     struct writer **writers; /* [result->n_files] */

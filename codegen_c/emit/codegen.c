@@ -13,6 +13,7 @@
 #include "codegen_c/emit/emit_external.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_json.h"
+#include "codegen_c/emit/emit_kernels.h"
 #include "codegen_c/emit/emit_model.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/result.h"
@@ -37,8 +38,6 @@ static bool print(struct codegen *codegen)
 {
     if (!print_regions(codegen) || !print_externals(codegen))
         return false;
-    if (codegen->options->share || codegen->options->optimize_size)
-        fold_shapes(codegen);
     return !codegen->options->deterministic || deterministic_check(codegen);
 }
 
@@ -53,9 +52,9 @@ static bool output_is_granted(const struct codegen *codegen)
     return limit_check(codegen->ctx, LIMIT_OUTPUT_BYTES, NULL, bytes);
 }
 
-static void write_files(struct codegen *codegen)
+static void write_files(struct codegen *codegen, const struct model_parts *parts)
 {
-    const struct model_text model = make_model(codegen);
+    const struct model_text model = make_model(codegen, parts);
 
     weights_find_statistics(codegen);
     emit_header(codegen);
@@ -104,12 +103,36 @@ struct planned_code *codegen_plan(struct module *module, const struct codegen_op
 
 bool codegen_print(struct planned_code *code, struct output_set *set)
 {
-    struct codegen *codegen = &code->codegen;
+    return codegen_print_set(&code, 1, set, NULL);
+}
 
-    codegen->set = set;
-    if (!print(codegen) || !output_is_granted(codegen))
-        return false;
-    write_files(codegen);
+bool codegen_print_set(struct planned_code *const codes[], int n, struct output_set *set,
+                       struct kernels_result *shared)
+{
+    struct arena *arena = &codes[0]->codegen.arena;
+    struct codegen **all = arena_array(arena, struct codegen *, n);
+    struct model_parts *parts = arena_array(arena, struct model_parts, n);
+    struct kernels *kernels = NULL;
+
+    for (int i = 0; i < n; i++) {
+        all[i] = &codes[i]->codegen;
+        all[i]->set = set;
+        all[i]->functions.arena = arena;
+        if (!print(all[i]) || !output_is_granted(all[i]))
+            return false;
+    }
+    if (all[0]->options->share || all[0]->options->optimize_size)
+        fold_shapes(all, n);
+    for (int i = 0; i < n; i++)
+        parts[i] = make_parts(all[i]);
+    if (shared) {
+        kernels = kernels_share(all, parts, n);
+        *shared = (struct kernels_result){ .n = kernels->n, .n_functions = kernels->n_functions };
+    }
+    for (int i = 0; i < n; i++)
+        write_files(all[i], &parts[i]);
+    if (kernels && kernels->n)
+        emit_kernels(all, n, kernels, shared->files);
     return true;
 }
 

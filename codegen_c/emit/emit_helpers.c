@@ -65,7 +65,7 @@ static bool is_part_of_word(char c)
     return c == '_' || isalnum((unsigned char)c);
 }
 
-static bool has_word(const char *text, const char *word)
+bool has_word(const char *text, const char *word)
 {
     const size_t n = strlen(word);
 
@@ -134,7 +134,7 @@ static const char *only_type(struct codegen *codegen, const char *text)
 
 void helpers_drop_unused(struct codegen *codegen, const char **texts, int n)
 {
-    for (int i = n - 2; i > 0; i--) {
+    for (int i = (int)codegen->helpers.n; i > 0; i--) {
         const struct helper *helper = codegen->helpers.entries[i - 1].value;
         const char *name = helper->own ? helper->function : codegen->helpers.entries[i - 1].key;
         const char *type = only_type(codegen, texts[i]);

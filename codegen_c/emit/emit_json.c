@@ -338,6 +338,17 @@ static void add_files(struct codegen *codegen, cJSON *root)
     }
 }
 
+static void add_shared_files(const struct codegen *codegen, cJSON *root)
+{
+    cJSON *list;
+
+    if (!codegen->kernels)
+        return;
+    list = cJSON_AddArrayToObject(root, "shared_files");
+    cJSON_AddItemToArray(list, cJSON_CreateString("relayc_kernels.h"));
+    cJSON_AddItemToArray(list, cJSON_CreateString("relayc_kernels.c"));
+}
+
 /* Only with --cc: sections of the objects, and the stack. */
 static void add_measured(const struct codegen_measured *measured, cJSON *root)
 {
@@ -401,6 +412,7 @@ void emit_json(struct codegen *codegen)
     add_modules_json(codegen, root);
     add_weights(codegen, root);
     add_files(codegen, root);
+    add_shared_files(codegen, root);
     out = emit_open(codegen, ".json");
     text = cJSON_Print(root);
     if (!text)

@@ -12,9 +12,11 @@
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_helpers.h"
+#include "codegen_c/emit/emit_kernels.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/emit/identity.h"
+#include "codegen_c/emit/region_table.h"
 #include "codegen_c/machine/conditions.h"
 #include "codegen_c/print/deterministic.h"
 #include "codegen_c/print/parallel.h"
@@ -43,47 +45,6 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
     if (codegen->machine->arch != ARCH_ANY)
         str_printf(out, " *    machine  %s; elsewhere correct, but slower\n *    flags    %s\n",
                    codegen->machine->name, codegen->machine->flags);
-    str_add(out, " *\n");
-}
-
-static size_t wider(size_t width, const char *text)
-{
-    return strlen(text) > width ? strlen(text) : width;
-}
-
-/* The kernel; of other targets' regions the composites: "dnnl.conv2d_act", or how many. */
-static const char *made_by(struct codegen *codegen, const struct region *region)
-{
-    const struct external *external = region->external;
-
-    if (!external)
-        return region->config.kernel->name;
-    if (external->n_composites == 1)
-        return comment_safe(&codegen->arena, external->composites[0].row->name, 60);
-    return arena_printf(&codegen->arena, "%s, %d composites", external->module->target->name,
-                        external->n_composites);
-}
-
-static void add_region_table(struct codegen *codegen, struct str *out)
-{
-    struct arena *arena = &codegen->arena;
-    size_t name = strlen("function"), from = strlen("from"), kernel = strlen("kernel");
-
-    for (int i = 0; i < codegen->n_listed; i++) {
-        name = wider(name, codegen->regions[i].c_name);
-        from = wider(from, origin_short(arena, &codegen->regions[i]));
-        kernel = wider(kernel, made_by(codegen, &codegen->regions[i]));
-    }
-    str_printf(out, " * Regions, in execution order%s\n *    %3s  %-*s  %-*s  %-*s  y\n",
-               codegen->module->variants ? ", for the largest sizes" : "", "#", (int)name,
-               "function", (int)from, "from", (int)kernel, "kernel");
-    for (int i = 0; i < codegen->n_listed; i++) {
-        const struct region *region = &codegen->regions[i];
-
-        str_printf(out, " *    %3d  %-*s  %-*s  %-*s  %s\n", i, (int)name, region->c_name,
-                   (int)from, origin_short(arena, region), (int)kernel, made_by(codegen, region),
-                   shape_comment(arena, &region->fn->ret->inputs[0]->type));
-    }
     str_add(out, " *\n");
 }
 
@@ -198,8 +159,14 @@ static void add_arena_map(struct codegen *codegen, struct str *out)
             str_printf(out, "%-8s ", plan->pools[block->pool].of->name);
         str_printf(out, " %10zu  %10zu  %7d  %9d  %s", block->offset, block->bytes, block->first,
                    block->last, str_text(&values[i].text));
-        if (block->before)
-            str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "", reached_name(codegen, i));
+        if (block->before) {
+            const char *reached = reached_name(codegen, i);
+
+            if (values[i].column + strlen(", overlaps ") + strlen(reached) <= LAST_COLUMN)
+                str_printf(out, ", overlaps %s", reached);
+            else
+                str_printf(out, ",\n *%*soverlaps %s", VALUES_COLUMN - 2, "", reached);
+        }
         str_add(out, "\n");
     }
     str_add(out, " */\n");
@@ -210,9 +177,9 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader)
+void add_system_includes(struct arena *arena, struct str *out, const struct map *headers)
 {
-    const char **sorted = arena_array(&codegen->arena, const char *, headers->n + 1);
+    const char **sorted = arena_array(arena, const char *, headers->n + 1);
     size_t n = 0;
 
     for (size_t i = 0; i < headers->n; i++)
@@ -227,6 +194,11 @@ void add_includes(struct codegen *codegen, struct str *out, const struct map *he
         if (*sorted[i] == '"')
             str_printf(out, "%s#include %s\n", i ? "" : "\n", sorted[i]);
     str_add(out, "\n");
+}
+
+void add_includes(struct codegen *codegen, struct str *out, const struct map *headers, int reader)
+{
+    add_system_includes(&codegen->arena, out, headers);
     if (!codegen->inline_weights && weights_are_read(codegen, reader))
         str_printf(out, "#include \"%s_weights.h\"\n\n", codegen->options->name);
 }
@@ -238,16 +210,14 @@ void add_checks_of_files(struct codegen *codegen, struct str *out, const char *s
         add_data_check(codegen, out, suffix);
 }
 
-/* Those that only some CPUs have. */
-static void add_includes_if(struct codegen *codegen, struct str *out)
+void add_includes_if(struct codegen *codegen, struct str *out, const struct map *headers)
 {
     struct str includes = { .arena = &codegen->arena };
     const char *text;
 
-    for (size_t i = 0; i < codegen->includes_if.n; i++)
+    for (size_t i = 0; i < headers->n; i++)
         str_printf(&includes, "#if %s\n#include <%s>\n#endif\n",
-                   (const char *)codegen->includes_if.entries[i].value,
-                   codegen->includes_if.entries[i].key);
+                   (const char *)headers->entries[i].value, headers->entries[i].key);
     text = str_text(&includes);
     conditions_resolve(&codegen->arena, codegen->machine, &text, 1);
     str_printf(out, "%s%s", text, *text ? "\n" : "");
@@ -281,7 +251,7 @@ static const char *functions_text(struct codegen *codegen)
             continue;
         if (n++ == 0) {
             add_section(&out, "regions");
-            str_add(&out, noinline);
+            str_add(&out, codegen->functions.n ? "" : noinline);
             if (codegen->n_split)
                 add_parallel_helpers(codegen, &out);
         }
@@ -298,38 +268,61 @@ static const char restrict_of_cpp[] = "#ifdef __cplusplus\n"
                                       "#define restrict __restrict\n"
                                       "#endif\n\n";
 
-struct model_text make_model(struct codegen *codegen)
+void add_restrict_of_cpp(struct str *out, const char *const texts[], int n)
+{
+    bool any = false;
+
+    for (int i = 0; i < n; i++)
+        any = any || strstr(texts[i], "restrict ");
+    str_add(out, any ? restrict_of_cpp : "");
+}
+
+struct model_parts make_parts(struct codegen *codegen)
 {
     const char *functions = functions_text(codegen);
-    const int n = (int)codegen->helpers.n + 2;
+    const int n_helpers = (int)codegen->helpers.n, n_functions = (int)codegen->functions.n;
+    const int n = n_helpers + n_functions + (n_functions > 0) + 2;
     const char **texts = arena_array(&codegen->arena, const char *, n);
-    struct str rules = { .arena = &codegen->arena }, head = { .arena = &codegen->arena };
-    const char *parts[2];
+    struct str rules = { .arena = &codegen->arena };
 
     if (codegen->strict)
-        add_strict_arithmetic(codegen, &rules);
+        add_strict_arithmetic(codegen,
+                              arena_printf(&codegen->arena, "%s.c", codegen->options->name), true,
+                              &rules);
     else if (rounds_products(codegen))
         add_rounded_products(codegen, &rules);
     texts[0] = str_text(&rules);
     texts[n - 1] = functions;
-    for (int i = 1; i < n - 1; i++)
-        texts[i] = helper_text(codegen, i - 1);
+    for (int i = 0; i < n_helpers; i++)
+        texts[1 + i] = helper_text(codegen, i);
+    for (int i = 0; i < n_functions; i++)
+        texts[n - 1 - n_functions + i] = codegen->functions.entries[i].key;
+    if (n_functions)
+        texts[1 + n_helpers] = noinline;
     conditions_resolve(&codegen->arena, codegen->machine, texts, n);
     if (codegen->machine->lanes == 1)
         macros_write_out(&codegen->arena, texts, n);
     helpers_drop_unused(codegen, texts, n);
+    return (struct model_parts){ texts, n };
+}
+
+struct model_text make_model(struct codegen *codegen, const struct model_parts *parts)
+{
+    struct str head = { .arena = &codegen->arena };
+    const char *texts[2];
+
     add_includes(codegen, &head, &codegen->includes, 0);
-    add_includes_if(codegen, &head);
+    add_includes_if(codegen, &head, &codegen->includes_if);
     add_module_includes(codegen, &head);
-    for (int i = 0, any = 0; i < n && !any; i++)
-        if ((any = strstr(texts[i], "restrict ") != NULL))
-            str_add(&head, restrict_of_cpp);
-    for (int i = 0; i < n - 1; i++)
-        str_add(&head, texts[i]);
-    parts[0] = layout(&codegen->arena, str_text(&head));
-    parts[1] = layout(&codegen->arena, texts[n - 1]);
-    find_identity(codegen, parts, 2);
-    return (struct model_text){ parts[0], parts[1] };
+    add_restrict_of_cpp(&head, parts->texts, parts->n);
+    str_add(&head, parts->texts[0]);
+    add_kernels_include(codegen, &head);
+    for (int i = 1; i < parts->n - 1; i++)
+        str_add(&head, parts->texts[i]);
+    texts[0] = layout(&codegen->arena, str_text(&head));
+    texts[1] = layout(&codegen->arena, parts->texts[parts->n - 1]);
+    find_identity(codegen, texts, 2);
+    return (struct model_text){ texts[0], texts[1] };
 }
 
 void emit_model(struct codegen *codegen, const struct model_text *text)

@@ -81,13 +81,24 @@ const char *qnn_number(struct bind *bind, const struct node *node, int input, co
     return literal;
 }
 
+/* The bias of one channel was trained, as that of several is, which is an array. */
+static bool is_bias_of_one(const struct epilogue *e, const struct node *node, int input)
+{
+    return node->op == OP_BIAS_ADD && input == 1 && !e->position->lanes &&
+           node->inputs[1]->kind == VALUE_CONSTANT && node->inputs[1]->type.dtype == DTYPE_F32 &&
+           type_elements(&node->inputs[1]->type) == 1;
+}
+
 const char *epilogue_operand(struct epilogue *e, const struct node *node, int input)
 {
     struct value *value = node->inputs[input];
     const char *known = map_get(&e->expressions, value->name), *literal;
+    double number;
 
     if (known)
         return known;
+    if (is_bias_of_one(e, node, input) && value_uniform(value, &number))
+        return number_f32(e->bind->arena, node, "bias", (float)number);
     literal = epilogue_literal(e->bind, value);
     if (literal)
         return qnn_number(e->bind, node, input, literal);

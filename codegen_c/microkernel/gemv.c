@@ -43,6 +43,10 @@ void gemv_panel_helper(struct bind *bind)
     bind_vector(bind);
     keys_init(&keys, bind->arena);
     gemv_set_panel(bind, &keys, 1);
+    keys_set(&keys, "few",
+             bind->machine->lanes == 0    ? "LANES == 16 ? 32 : 4 * LANES"
+             : bind->machine->lanes == 16 ? "32"
+                                          : "4 * LANES");
     bind_new_helper(bind, name, "templates/helpers/gemv.c.tmpl", &keys);
 }
 

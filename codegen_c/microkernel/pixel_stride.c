@@ -56,10 +56,14 @@ bool pixels_are_apart(const struct region *region)
 
 void bind_pixel_strides(struct bind *bind)
 {
+    bind_pixel_strides_of(bind, bind->region->anchor && operand_input(bind->region, 0).apart);
+}
+
+void bind_pixel_strides_of(struct bind *bind, bool of_x)
+{
     const struct region *region = bind->region;
     const struct operand y = operand_result(region, 0);
-    const struct operand x = region->anchor ? operand_input(region, 0) : y;
-    const int64_t in = region->anchor && x.apart ? x.pixel_step : 0;
+    const int64_t in = of_x ? operand_input(region, 0).pixel_step : 0;
     const int64_t out = y.apart ? y.pixel_step : 0;
     struct str text = { .arena = bind->arena };
 
@@ -68,10 +72,11 @@ void bind_pixel_strides(struct bind *bind)
     if (out)
         str_printf(&text, "OUT_PIXEL_STRIDE = %" PRId64 ", ", out);
     if (text.n)
-        str_printf(&text, "/* pixel stride of %s, a sub-buffer */",
-                   in && out ? "x, and of y,"
+        str_printf(&text, "/* pixel stride of %s%s */",
+                   in && out ? "x, and of y"
                    : in      ? "x"
-                             : "y");
+                             : "y",
+                   pixels_are_apart(region) ? ", a sub-buffer" : "");
     bind_text(bind, "pixel_strides", "%s", str_text(&text));
 }
 

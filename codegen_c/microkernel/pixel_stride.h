@@ -14,6 +14,9 @@ bool pixels_are_apart(const struct region *region);
  * be empty. */
 void bind_pixel_strides(struct bind *bind);
 
+/* The same; that of x where it is said so, be it its channels. */
+void bind_pixel_strides_of(struct bind *bind, bool of_x);
+
 /* The pixel stride of input 0 (of y) as C: "IN_PIXEL_STRIDE" ("OUT_PIXEL_STRIDE"), or `channels` if pixels are
  * dense. */
 const char *pixel_stride_of_x(const struct region *region, const char *channels);

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <string.h>
 
 /* The outputs [*begin, *end) whose taps all lie in the row. */
 static void inner_columns(const struct window *w, int *begin, int *end)
@@ -200,38 +201,205 @@ static void add_choice(struct str *out, int t, bool last, const char *value)
     str_printf(out, "%s%s", value, last ? "" : " : ");
 }
 
-void bind_row_tiles(struct bind *bind, const struct window *w, int most_columns, const char *fuse)
+/* --- kinds of another row --------------------------------------------------------------------- */
+
+/* Input columns that a tile would read in front of the row (side 0), behind it (side 1). */
+static int64_t outside(const struct window *w, const struct row_tile *tile, int side)
+{
+    const int64_t over = side ? column_at(w, tile->first + tile->n - 1, w->k[2] - 1) - (w->in[2] - 1)
+                              : -column_at(w, tile->first, 0);
+
+    return over > 0 ? over : 0;
+}
+
+static bool is_kind(const struct window *w, const struct row_tile *tile, const struct window *other,
+                    const struct row_tile *kind)
+{
+    return tile->n == kind->n && outside(w, tile, 0) == outside(other, kind, 0) &&
+           outside(w, tile, 1) == outside(other, kind, 1) &&
+           (outside(w, tile, 0) == 0 || tile->first == kind->first);
+}
+
+/* A kind of tile: whose code it is, and where its columns end. */
+struct kind {
+    const struct window *window;
+    struct row_tile tile;
+    int end;
+};
+
+/* Kinds of tiles in the order in which columns ask for them. */
+struct kinds {
+    struct kind at[MOST_TILES];
+    int n;
+};
+
+enum { FEW_KINDS = 3 };
+
+static struct kinds kinds_of_row(const struct window *w, int most)
 {
     struct row_tile tiles[MOST_TILES];
-    const int n = tiles_of_row(w, most_columns, tiles);
+    struct kinds kinds = { .n = tiles_of_row(w, most, tiles) };
+
+    for (int t = 0; t < kinds.n; t++)
+        kinds.at[t] =
+            (struct kind){ w, tiles[t], tiles[t].first + tiles[t].n * tiles[t].count };
+    return kinds;
+}
+
+/* Index of a kind like this one, from `from` on; kinds->n if there is none. */
+static int find_kind(const struct kinds *kinds, int from, const struct kind *kind)
+{
+    while (from < kinds->n && !is_kind(kind->window, &kind->tile, kinds->at[from].window,
+                                       &kinds->at[from].tile))
+        from++;
+    return from;
+}
+
+/* Adds the kinds that only the row has, each before the next that both have. False: the two have them in another order,
+ * or there are too many. */
+static bool merge_kinds(struct kinds *kinds, const struct kinds *row)
+{
+    int at = 0;
+
+    for (int t = 0; t < row->n; t++) {
+        int found = find_kind(kinds, at, &row->at[t]);
+
+        if (found < kinds->n) {
+            at = found + 1;
+            continue;
+        }
+        if (find_kind(kinds, 0, &row->at[t]) < at || kinds->n == MOST_TILES)
+            return false;
+        for (int next = t + 1; next < row->n && found == kinds->n; next++)
+            found = find_kind(kinds, at, &row->at[next]);
+        memmove(&kinds->at[found + 1], &kinds->at[found],
+                (size_t)(kinds->n - found) * sizeof *kinds->at);
+        kinds->at[found] = row->at[t];
+        kinds->n++;
+        at = found + 1;
+    }
+    return true;
+}
+
+static bool is_same_row(const struct window *a, const struct window *b)
+{
+    return a->in[2] == b->in[2] && a->out[2] == b->out[2];
+}
+
+bool row_family_add(struct row_family *family, const struct window *row)
+{
+    for (int i = 0; i < family->n; i++)
+        if (is_same_row(&family->rows[i], row))
+            return true;
+    if (family->n == MOST_ROWS)
+        return false;
+    family->rows[family->n++] = *row;
+    return true;
+}
+
+/* Rows join the first group that they fit into, in their order, so that each row finds the same groups. Gives the group
+ * of each row; returns their number. */
+static int group_rows(const struct row_family *family, int most, int group[MOST_ROWS],
+                      struct kinds groups[MOST_ROWS])
+{
+    int n = 0;
+
+    for (int i = 0; i < family->n; i++) {
+        const struct kinds own = kinds_of_row(&family->rows[i], most);
+        int g = 0;
+
+        for (; g < n; g++) {
+            struct kinds merged = groups[g];
+
+            if (!merge_kinds(&merged, &own) || merged.n == groups[g].n + own.n ||
+                (merged.n != groups[g].n && merged.n != own.n && merged.n > FEW_KINDS))
+                continue;
+            groups[g] = merged;
+            break;
+        }
+        if (g == n)
+            groups[n++] = own;
+        group[i] = g;
+    }
+    return n;
+}
+
+static int index_of(const struct row_family *family, const struct window *row)
+{
+    int i = 0;
+
+    while (i < family->n && !is_same_row(&family->rows[i], row))
+        i++;
+    return i;
+}
+
+bool rows_have_one_function(const struct row_family *family, const struct window *a,
+                            const struct window *b, int most_columns)
+{
+    struct kinds groups[MOST_ROWS];
+    int group[MOST_ROWS];
+    const int i = index_of(family, a), k = index_of(family, b);
+
+    (void)group_rows(family, most_columns, group, groups);
+    return i < family->n && k < family->n && group[i] == group[k];
+}
+
+/* The kinds of all rows that have the row's function, with the ends that they have in this row. */
+static struct kinds kinds_of(const struct window *w, const struct row_family *family, int most)
+{
+    struct kinds groups[MOST_ROWS];
+    const struct kinds own = kinds_of_row(w, most);
+    struct kinds kinds;
+    int group[MOST_ROWS], end = 0;
+    const int i = family ? index_of(family, w) : 0;
+
+    if (!family || i == family->n)
+        return own;
+    (void)group_rows(family, most, group, groups);
+    kinds = groups[group[i]];
+    for (int k = 0, t = 0; k < kinds.n; k++) {
+        if (t < own.n && is_kind(w, &own.at[t].tile, kinds.at[k].window, &kinds.at[k].tile)) {
+            kinds.at[k] = own.at[t];
+            end = own.at[t++].end;
+        }
+        kinds.at[k].end = end;
+    }
+    return kinds;
+}
+
+void bind_row_tiles(struct bind *bind, const struct window *w, const struct row_family *family,
+                    int most_columns, const char *fuse)
+{
+    const struct kinds kinds = kinds_of(w, family, most_columns);
+    const int n = kinds.n;
     struct str choice = { .arena = bind->arena }, left = choice, extent = choice, ends = choice;
     int64_t most_extent = 0;
     int most = 0;
     bool uneven = false;
 
     for (int t = 0; t < n; t++) {
-        const int end = tiles[t].first + tiles[t].n * tiles[t].count;
+        const struct row_tile *tile = &kinds.at[t].tile;
         const bool last = t + 1 == n;
         struct reads reads;
 
-        most = tiles[t].n > most ? tiles[t].n : most;
-        uneven = uneven || tiles[t].n != tiles[0].n;
+        most = tile->n > most ? tile->n : most;
+        uneven = uneven || tile->n != kinds.at[0].tile.n;
         if (last)
-            str_printf(&choice, "%d", tiles[t].n);
-        else if (tiles[t].n != tiles[t + 1].n)
-            str_printf(&choice, "ow < END%d ? %d : ", t, tiles[t].n);
+            str_printf(&choice, "%d", tile->n);
+        else if (tile->n != kinds.at[t + 1].tile.n)
+            str_printf(&choice, "ow < END%d ? %d : ", t, tile->n);
         if (!last)
-            str_printf(&ends, "END%d = %d, ", t, end);
+            str_printf(&ends, "END%d = %d, ", t, kinds.at[t].end);
         bind_text(bind, tile_key(bind, "when", t),
                   n == 1 ? ""
                   : last ? "else "
                   : t    ? "else if (ow < END%d) "
                          : "if (ow < END%d) ",
                   t);
-        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tiles[t].n));
-        bind_int(bind, tile_key(bind, "n_sums", t), tiles[t].n);
-        bind_tile_weights(bind, w, &tiles[t], t);
-        bind_tile_inputs(bind, w, &tiles[t], t, fuse, &reads);
+        bind_text(bind, tile_key(bind, "sums", t), "%s", sums_text(bind, tile->n));
+        bind_int(bind, tile_key(bind, "n_sums", t), tile->n);
+        bind_tile_weights(bind, kinds.at[t].window, tile, t);
+        bind_tile_inputs(bind, kinds.at[t].window, tile, t, fuse, &reads);
         add_choice(&left, t, last, reads.left);
         add_choice(&extent, t, last, arena_printf(bind->arena, "%" PRId64, reads.extent));
         most_extent = reads.extent > most_extent ? reads.extent : most_extent;

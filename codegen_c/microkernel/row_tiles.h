@@ -23,6 +23,22 @@ int tiles_of_row(const struct window *window, int most, struct row_tile *tiles);
 /* Whether a row can be cut so and every window overlaps the row. */
 bool has_row_tiles(const struct window *window, int most_columns);
 
+enum { MOST_ROWS = 16 };
+
+/* Rows of several regions, whose windows differ in extents only. Rows have one function if one has all kinds of tiles
+ * of the other, or if they have one in common and there are few in all: each costs a comparison. */
+struct row_family {
+    struct window rows[MOST_ROWS]; /* of different widths */
+    int n;
+};
+
+/* Adds a row, unless one of its widths is there; false if there is no room. */
+bool row_family_add(struct row_family *family, const struct window *row);
+
+/* Whether two rows of the family have one function. */
+bool rows_have_one_function(const struct row_family *family, const struct window *a,
+                            const struct window *b, int most_columns);
+
 /* Sets the keys of one kernel row: what each input column `v` adds to the sums s0, s1 ... of a
  * tile's columns, with the weights w0, w1 ... of the row.
  *   n_tiles, when0 ...        kinds of tiles, and the choice of one: "if (ow < END0) ",
@@ -37,8 +53,10 @@ bool has_row_tiles(const struct window *window, int most_columns);
  *                             (sum, x, w) that is NULL otherwise: "FUSE_VECTOR(s0, v, w1); ..."
  *   n_weights0, weight0_0 ... the weights in use
  *   strip_left, strip_extent  by the tile's column: its first input column, and how many it reads
- *   most_extent               the maximum of strip_extent */
-void bind_row_tiles(struct bind *bind, const struct window *window, int most_columns,
-                    const char *fuse);
+ *   most_extent               the maximum of strip_extent
+ * The kinds of tiles are those of all rows of `family` that have one function (NULL: of this row only); those that the
+ * row lacks are written out for no columns. */
+void bind_row_tiles(struct bind *bind, const struct window *window, const struct row_family *family,
+                    int most_columns, const char *fuse);
 
 #endif

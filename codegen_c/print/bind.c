@@ -196,6 +196,11 @@ bool functions_are_shared(const struct bind *bind)
     return bind->codegen->options->share && bind->machine->lanes == 1;
 }
 
+const struct region *bind_region_at(const struct bind *bind, int i)
+{
+    return i < bind->codegen->n_regions ? &bind->codegen->regions[i] : NULL;
+}
+
 const char *bind_own_helper(struct bind *bind, const char *name)
 {
     const struct helper *helper = map_get(&bind->codegen->helpers, name);

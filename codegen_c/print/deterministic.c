@@ -175,13 +175,14 @@ void add_rounded_products(struct codegen *codegen, struct str *out)
     str_add(out, "\n");
 }
 
-void add_strict_arithmetic(struct codegen *codegen, struct str *out)
+void add_strict_arithmetic(struct codegen *codegen, const char *file, bool check, struct str *out)
 {
     static const char path[] = "templates/helpers/strict.c.tmpl";
     struct keys keys;
 
     keys_init(&keys, &codegen->arena);
-    keys_set(&keys, "file", arena_printf(&codegen->arena, "%s.c", codegen->options->name));
+    keys_set(&keys, "file", file);
+    keys_set(&keys, "check", check ? "1" : "");
     add_section(out, arena_printf(&codegen->arena, "from %s", path));
     if (!template_expand(codegen->ctx, path, embedded_find(path)->text, &keys, out))
         assert(codegen->ctx->diags.n_errors > 0);

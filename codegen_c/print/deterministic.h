@@ -20,10 +20,10 @@ bool deterministic_check(struct codegen *codegen);
  * network is rounded as ONNX has it (docs/guide/qdq.md). */
 bool rounds_products(const struct codegen *codegen);
 
-/* The section of NAME.c before all functions that says so to compilers. */
+/* The section of a C file before all functions that says so to compilers. */
 void add_rounded_products(struct codegen *codegen, struct str *out);
 
-/* That of --deterministic; the entry asks arithmetic_is_strict(). */
-void add_strict_arithmetic(struct codegen *codegen, struct str *out);
+/* That of --deterministic; with `check` the function arithmetic_is_strict(), which the entry calls. */
+void add_strict_arithmetic(struct codegen *codegen, const char *file, bool check, struct str *out);
 
 #endif

@@ -18,9 +18,19 @@
 #include "codegen_c/print/fold_text.h"
 #include "codegen_c/select/configure.h"
 
-static bool join(struct codegen *codegen, struct fold *fold, struct shape_text *text)
+/* Nothing of the user's is called, whose header only NAME.c includes. */
+static bool stands_alone(const struct shape_text *text)
+{
+    for (const struct node *node = text->region->fn->first; node; node = node->next)
+        if (node->op == OP_CUSTOM)
+            return false;
+    return true;
+}
+
+static bool join(struct fold *fold, struct shape_text *text)
 {
     struct shape_text *first = fold->texts[0];
+    struct codegen *codegen = first->codegen;
     bool *varies = arena_array(&codegen->arena, bool, first->n_members);
     bool *loose = codegen->module->variants ? arena_array(&codegen->arena, bool, first->n) : NULL;
 
@@ -31,7 +41,8 @@ static bool join(struct codegen *codegen, struct fold *fold, struct shape_text *
     if (loose && fold->loose)
         memcpy(loose, fold->loose, (size_t)first->n * sizeof *loose);
     if (!shape_text_compare(first, text, varies, loose) || !shape_text_can_vary(first, varies) ||
-        strcmp(fold_prose(&codegen->arena, first), fold_prose(&codegen->arena, text)) != 0)
+        strcmp(fold_prose(&codegen->arena, first), fold_prose(&codegen->arena, text)) != 0 ||
+        (text->codegen != codegen && !(stands_alone(first) && stands_alone(text))))
         return false;
     fold->varies = varies;
     fold->loose = loose;
@@ -45,28 +56,41 @@ static bool can_fold(const struct emitted *emitted)
            !emitted->function->before;
 }
 
-static struct fold *find_folds(struct codegen *codegen)
+static struct fold *new_fold(struct shape_text *text, int most)
+{
+    struct arena *arena = &text->codegen->arena;
+    struct fold *fold = arena_new(arena, struct fold);
+
+    fold->texts = arena_array(arena, struct shape_text *, most);
+    fold->texts[fold->n++] = text;
+    fold->varies = arena_array(arena, bool, text->n_members);
+    fold->used = arena_array(arena, bool, text->n_members);
+    shape_text_find_used(text, fold->used);
+    return fold;
+}
+
+static struct fold *find_folds(struct codegen *const all[], int n)
 {
     struct fold *first = NULL, **end = &first, *fold;
+    int most = 0;
 
-    for (int i = 0; i < codegen->n_regions; i++) {
-        struct shape_text *text =
-            can_fold(&codegen->emitted[i]) ? shape_text_of(codegen, &codegen->regions[i]) : NULL;
+    for (int c = 0; c < n; c++)
+        most += all[c]->n_regions;
+    for (int c = 0; c < n; c++)
+        for (int i = 0; i < all[c]->n_regions; i++) {
+            struct shape_text *text = can_fold(&all[c]->emitted[i])
+                                          ? shape_text_of(all[c], &all[c]->regions[i])
+                                          : NULL;
 
-        if (!text)
-            continue;
-        for (fold = first; fold && !join(codegen, fold, text);)
-            fold = fold->next;
-        if (fold)
-            continue;
-        fold = *end = arena_new(&codegen->arena, struct fold);
-        end = &fold->next;
-        fold->texts = arena_array(&codegen->arena, struct shape_text *, codegen->n_regions);
-        fold->texts[fold->n++] = text;
-        fold->varies = arena_array(&codegen->arena, bool, text->n_members);
-        fold->used = arena_array(&codegen->arena, bool, text->n_members);
-        shape_text_find_used(text, fold->used);
-    }
+            if (!text)
+                continue;
+            for (fold = first; fold && !join(fold, text);)
+                fold = fold->next;
+            if (fold)
+                continue;
+            *end = new_fold(text, most);
+            end = &(*end)->next;
+        }
     return first;
 }
 
@@ -130,15 +154,33 @@ static bool has_fields(const struct fold *fold)
     return any || fold_n_loose(fold) > 0;
 }
 
-/* The struct, and a constant for each shape; names[i] of texts[i]. */
-static const char *add_table(struct codegen *codegen, const struct fold *fold, struct str *out,
-                             const char **names)
+/* A name for the fold's own network, or that none of all n has: each includes what several share. */
+static const char *unique_name(struct codegen *const all[], int n, const struct fold *fold,
+                               const char *wanted)
 {
-    struct arena *arena = &codegen->arena;
+    const bool several = fold_is_of_several(fold);
+    const char *name = NULL;
+
+    for (bool taken = true; taken;) {
+        name = names_unique(&fold->texts[0]->codegen->names, wanted);
+        taken = false;
+        for (int i = 0; i < n && several; i++)
+            taken = taken || (all[i] != fold->texts[0]->codegen && map_get(&all[i]->names.taken, name));
+    }
+    for (int i = 0; i < n && several; i++)
+        names_reserve(&all[i]->names, name);
+    return name;
+}
+
+/* The struct of the numbers in which the shapes differ; its name. */
+static const char *add_struct(struct codegen *const all[], int n, const struct fold *fold,
+                              struct str *out)
+{
+    struct arena *arena = out->arena;
     const struct shape_text *first = fold->texts[0];
-    const char *kernel = first->region->config.kernel->name;
-    const char *type = names_unique(&codegen->names, arena_printf(arena, "%s_shape", kernel));
-    struct map rows = { .arena = arena };
+    const char *type =
+        unique_name(all, n, fold,
+                    arena_printf(arena, "%s_shape", first->region->config.kernel->name));
 
     str_printf(out, "/* The numbers in which the regions of one function differ. */\nstruct %s {\n",
                type);
@@ -148,11 +190,24 @@ static const char *add_table(struct codegen *codegen, const struct fold *fold, s
     for (int i = 0; i < fold_n_loose(fold); i++)
         str_printf(out, "    int %s;\n", fold_loose_field(arena, i));
     str_add(out, "};\n\n");
+    return type;
+}
+
+/* A constant for each shape of one network; names[i] of texts[i]. */
+static void add_rows(struct codegen *codegen, const struct fold *fold, const char *type,
+                     struct str *out, const char **names)
+{
+    struct arena *arena = &codegen->arena;
+    struct map rows = { .arena = arena };
+
     for (int i = 0; i < fold->n && codegen->module->variants; i++)
         names[i] = initialiser_of(codegen, fold, fold->texts[i]);
     for (int i = 0; i < fold->n && !codegen->module->variants; i++) {
-        const char *row = row_of(arena, fold, fold->texts[i]);
+        const char *row;
 
+        if (fold->texts[i]->codegen != codegen)
+            continue;
+        row = row_of(arena, fold, fold->texts[i]);
         names[i] = map_get(&rows, row);
         if (names[i])
             continue;
@@ -162,19 +217,18 @@ static const char *add_table(struct codegen *codegen, const struct fold *fold, s
         str_printf(out, "static const struct %s %s = { %s };\n", type, names[i], row);
     }
     str_add(out, codegen->module->variants ? "" : "\n");
-    return type;
 }
 
 /* --- the regions ------------------------------------------------------------------------------ */
 
-/* Region r calls the common function, as the one of `text`. */
-static void hand_over(struct codegen *codegen, struct fold *fold, const struct shape_text *text,
-                      int r, const char *name, const char *shape, const char *type)
+/* Region r calls the common function, as the one of `text`; `first` of its network has its text. */
+static void hand_over(const struct region *first, const struct shape_text *text, int r,
+                      const char *name, const char *shape, const char *type)
 {
+    struct codegen *codegen = text->codegen;
     struct emitted *emitted = &codegen->emitted[r];
     const struct weight **arrays =
         arena_array(&codegen->arena, const struct weight *, text->n_arrays);
-    const struct region *first = fold->texts[0]->region;
 
     for (int i = 0; i < text->n_arrays; i++)
         arrays[i] = fold_array(emitted, text, i);
@@ -190,34 +244,70 @@ static void hand_over(struct codegen *codegen, struct fold *fold, const struct s
     codegen->regions[r].c_name = name;
 }
 
-static void print_fold(struct codegen *codegen, struct fold *fold)
+/* The regions of one network, whose first gets the text. */
+static void hand_over_all(struct codegen *codegen, const struct fold *fold, const char *text,
+                          const char *name, const char *const shapes[], const char *type)
 {
-    struct region *first = fold->texts[0]->region;
-    const char **shapes = arena_array(&codegen->arena, const char *, fold->n);
     bool *done = arena_array(&codegen->arena, bool, codegen->n_regions);
-    struct str table = { .arena = &codegen->arena };
-    const char *type = has_fields(fold) ? add_table(codegen, fold, &table, shapes) : NULL;
-    const char *name = first->c_name;
+    const struct region *first = NULL;
 
-    if (fold->n > 1)
-        name = names_unique(&codegen->names,
-                            arena_printf(&codegen->arena, "shared_%s", first->config.kernel->name));
-    fold_name_arrays(codegen, fold);
-    codegen->emitted[first->index].text = arena_printf(&codegen->arena, "%s%s", str_text(&table),
-                                                       fold_function(codegen, fold, type, name));
+    for (int i = 0; i < fold->n && !first; i++)
+        if (fold->texts[i]->codegen == codegen)
+            first = fold->texts[i]->region;
+    codegen->emitted[first->index].text = text;
     for (int i = fold->n; i-- > 0;) {
         const struct region *of = fold->texts[i]->region;
 
+        if (fold->texts[i]->codegen != codegen)
+            continue;
         for (int r = 0; r < codegen->n_regions; r++)
             if (&codegen->regions[r] == of || (codegen->emitted[r].same_as == of && !done[r])) {
-                hand_over(codegen, fold, fold->texts[i], r, name, shapes[i], type);
+                hand_over(first, fold->texts[i], r, name, shapes[i], type);
                 done[r] = true;
             }
     }
 }
 
-/* What the driver says of the regions calls them as NAME.c does. */
-static void rename_results(struct codegen *codegen)
+static void print_fold(struct codegen *const all[], int n, struct fold *fold)
+{
+    struct codegen *owner = fold->texts[0]->codegen;
+    struct arena *arena = &owner->arena;
+    struct region *first = fold->texts[0]->region;
+    const char **shapes = arena_array(arena, const char *, fold->n);
+    const bool several = fold_is_of_several(fold);
+    struct str table = { .arena = arena };
+    const char *type = has_fields(fold) ? add_struct(all, n, fold, &table) : NULL;
+    const char *name = first->c_name, *text;
+
+    if (fold->n > 1)
+        name = unique_name(all, n, fold,
+                           arena_printf(arena, "shared_%s", first->config.kernel->name));
+    fold_name_arrays(fold);
+    text = fold_function(owner, fold, type, name);
+    for (int c = 0; c < n; c++) {
+        struct str own = { .arena = &all[c]->arena };
+        bool any = false;
+
+        for (int i = 0; i < fold->n; i++)
+            any = any || fold->texts[i]->codegen == all[c];
+        if (!any)
+            continue;
+        if (several) {
+            if (type)
+                map_set(&all[c]->functions, str_text(&table), all[c]);
+            map_set(&all[c]->functions, arena_printf(arena, "%s\n", text), all[c]);
+        } else {
+            str_add(&own, str_text(&table));
+        }
+        if (type)
+            add_rows(all[c], fold, type, &own, shapes);
+        if (!several)
+            str_add(&own, text);
+        hand_over_all(all[c], fold, own.n ? str_text(&own) : NULL, name, shapes, type);
+    }
+}
+
+void fold_rename_results(struct codegen *codegen)
 {
     struct codegen_result *result = codegen->result;
     struct arena *arena = &codegen->ctx->perm;
@@ -233,10 +323,14 @@ static void rename_results(struct codegen *codegen)
     result->regions = regions;
 }
 
-void fold_shapes(struct codegen *codegen)
+void fold_shapes(struct codegen *const all[], int n)
 {
-    for (struct fold *fold = find_folds(codegen); fold; fold = fold->next)
-        if (fold->n > 1 || codegen->emitted[fold->texts[0]->region->index].n_arrays)
-            print_fold(codegen, fold);
-    rename_results(codegen);
+    for (struct fold *fold = find_folds(all, n); fold; fold = fold->next) {
+        const struct shape_text *text = fold->texts[0];
+
+        if (fold->n > 1 || text->codegen->emitted[text->region->index].n_arrays)
+            print_fold(all, n, fold);
+    }
+    for (int i = 0; i < n; i++)
+        fold_rename_results(all[i]);
 }

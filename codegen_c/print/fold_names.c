@@ -32,7 +32,7 @@ static const char *without_type(const char *name)
     return isalpha((unsigned char)*name) ? name : "";
 }
 
-static bool is_taken(struct codegen *codegen, const struct fold *fold, int n, const char *name)
+static bool is_taken(const struct fold *fold, int n, const char *name)
 {
     const struct shape_text *text = fold->texts[0];
 
@@ -42,16 +42,19 @@ static bool is_taken(struct codegen *codegen, const struct fold *fold, int n, co
     for (int i = 0; i < n; i++)
         if (strcmp(fold->array[i], name) == 0)
             return true;
-    return strlen(name) < 2 || map_get(&codegen->names.taken, name) ||
-           map_get(&codegen->defined, name);
+    for (int i = 0; i < fold->n; i++)
+        if (map_get(&fold->texts[i]->codegen->names.taken, name))
+            return true;
+    return strlen(name) < 2 || map_get(&text->codegen->defined, name);
 }
 
-static const char *array_role(struct codegen *codegen, const struct fold *fold, int i)
+static const char *array_role(const struct fold *fold, int i)
 {
     const char *role = NULL;
 
     for (int k = 0; k < fold->n; k++)
-        for (int r = 0; r < codegen->n_regions; r++) {
+        for (int r = 0; r < fold->texts[k]->codegen->n_regions; r++) {
+            const struct codegen *codegen = fold->texts[k]->codegen;
             const struct emitted *emitted = &codegen->emitted[r];
             const struct region *of = fold->texts[k]->region;
 
@@ -65,18 +68,28 @@ static const char *array_role(struct codegen *codegen, const struct fold *fold, 
     return without_type(role);
 }
 
-void fold_name_arrays(struct codegen *codegen, struct fold *fold)
+/* ONNX exporters that call weights "w" or "W" and biases "b" or "B". */
+static const char *whole_word(const char *role)
 {
-    struct arena *arena = &codegen->arena;
+    if (strcmp(role, "w") == 0 || strcmp(role, "W") == 0)
+        return "weight";
+    if (strcmp(role, "b") == 0 || strcmp(role, "B") == 0)
+        return "bias";
+    return role;
+}
+
+void fold_name_arrays(struct fold *fold)
+{
+    struct arena *arena = &fold->texts[0]->codegen->arena;
     const int n = fold->texts[0]->n_arrays;
 
     fold->array = arena_array(arena, const char *, n);
     for (int i = 0; i < n; i++) {
-        const char *name = array_role(codegen, fold, i);
+        const char *name = whole_word(array_role(fold, i));
 
-        if (is_taken(codegen, fold, i, name))
-            name = arena_printf(arena, "%ss", name);
-        if (is_taken(codegen, fold, i, name))
+        if (is_taken(fold, i, name))
+            name = arena_printf(arena, "%s%s", name, str_ends(name, "s") ? "es" : "s");
+        if (is_taken(fold, i, name))
             name = arena_printf(arena, "array%d", i + 1);
         fold->array[i] = name;
     }

@@ -112,15 +112,23 @@ const char *fold_prose(struct arena *arena, const struct shape_text *text)
     return prose ? prose + strlen(blank) : " */\n";
 }
 
-static int count_regions(const struct codegen *codegen, const struct fold *fold)
+static int count_regions(const struct fold *fold)
 {
     int n = 0;
 
-    for (int i = 0; i < fold->n; i++)
+    for (int i = 0; i < fold->n; i++) {
+        const struct codegen *codegen = fold->texts[i]->codegen;
+
         for (int r = 0; r < codegen->n_regions; r++)
             n += &codegen->regions[r] == fold->texts[i]->region ||
                  codegen->emitted[r].same_as == fold->texts[i]->region;
+    }
     return n;
+}
+
+bool fold_is_of_several(const struct fold *fold)
+{
+    return fold->texts[fold->n - 1]->codegen != fold->texts[0]->codegen;
 }
 
 static void add_comment(struct codegen *codegen, const struct fold *fold, bool shaped,
@@ -138,8 +146,9 @@ static void add_comment(struct codegen *codegen, const struct fold *fold, bool s
         str_printf(out, "/* %s, for several regions or sizes%s.\n", region->config.kernel->name,
                    shaped ? ": the shape is an argument" : "");
     else
-        str_printf(out, "/* %s of %d regions (see the list at the top)%s.\n",
-                   region->config.kernel->name, count_regions(codegen, fold),
+        str_printf(out, "/* %s of %d regions (%s)%s.\n", region->config.kernel->name,
+                   count_regions(fold),
+                   fold_is_of_several(fold) ? "of several networks" : "see the list at the top",
                    shaped ? ", whose shape is an argument" : "");
     if (leading)
         str_printf(out, " * %s %s %s: each part of that is read before it is overwritten.\n",

@@ -9,7 +9,7 @@ struct emitted;
 
 /* Functions that become one. */
 struct fold {
-    struct shape_text **texts; /* of the functions that it replaces */
+    struct shape_text **texts; /* of the functions that it replaces, network by network */
     int n;
     bool *varies;       /* [texts[0]->n_members] … */
     bool *used;         /* … of which only some are read */
@@ -18,13 +18,16 @@ struct fold {
     struct fold *next;
 };
 
+/* Whether the functions are of more than one network. */
+bool fold_is_of_several(const struct fold *fold);
+
 /* Array i of the text, as a region that has this function reads it. */
 const struct weight *fold_array(const struct emitted *emitted, const struct shape_text *text,
                                 int i);
 
 /* Gives fold->array: what the arrays are to the regions ("weight", "bias"), where the names in
  * the model end alike. */
-void fold_name_arrays(struct codegen *codegen, struct fold *fold);
+void fold_name_arrays(struct fold *fold);
 
 /* The comment in front of the function, behind what it says of the one region. */
 const char *fold_prose(struct arena *arena, const struct shape_text *text);

@@ -226,6 +226,7 @@ struct shape_text *shape_text_of(struct codegen *codegen, struct region *region)
                         .emitted = emitted,
                         .name = function->name };
 
+    text->codegen = codegen;
     text->region = region;
     text->pieces = arena_array(&codegen->arena, struct piece, p.tokens.n);
     text->arrays = arena_array(&codegen->arena, const struct weight *, p.tokens.n);

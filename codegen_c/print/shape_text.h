@@ -34,7 +34,8 @@ struct member {
 };
 
 struct shape_text {
-    struct region *region; /* the first that has the function */
+    struct codegen *codegen; /* whose region it is */
+    struct region *region;   /* the first that has the function */
     struct piece *pieces;
     int n;
     const char *rest;             /* behind the last piece */

@@ -1,8 +1,9 @@
 /* share_arena.c - compile a.onnx b.onnx --share-arena: networks that run one after the other in the
- * same memory.
+ * same memory; --shared-kernels: networks with one copy of the functions that they have in common.
  *
  * Each is compiled by itself, as nothing in an arena outlives a run; shared_arena.h says how much
- * the greatest needs, of each pool by itself. All files are written, or none. */
+ * the greatest needs, of each pool by itself. What functions are common is found when all are
+ * planned (codegen_c/emit/emit_kernels.h). All files are written, or none. */
 #include "driver/commands/share_arena.h"
 
 #include <ctype.h>
@@ -16,20 +17,37 @@ static const char header_name[] = "shared_arena.h";
 static const enum option_id of_models[] = { OPTION_NAME, OPTION_CALIB, OPTION_DATA,
                                             OPTION_PREPROCESS, OPTION_QTABLE };
 
+static bool shares_arena(const struct driver_state *driver)
+{
+    return has_option(&driver->args, OPTION_SHARE_ARENA);
+}
+
+static bool shares_kernels(const struct driver_state *driver)
+{
+    return has_option(&driver->args, OPTION_SHARED_KERNELS);
+}
+
+static const char *wanted(const struct driver_state *driver)
+{
+    return shares_arena(driver) ? "--share-arena" : "--shared-kernels";
+}
+
 static bool check_options(struct driver_state *driver)
 {
     const int n = driver->args.n_operands;
     bool ok = true;
 
-    if (!has_option(&driver->args, OPTION_SHARE_ARENA)) {
+    if (!shares_arena(driver) && !shares_kernels(driver)) {
         ok = diag_error(driver->ctx, DIAG_USAGE, NULL, "compile takes one model");
-        diag_help(driver->ctx, "--share-arena compiles several, for one arena");
+        diag_help(driver->ctx,
+                  "--share-arena compiles several, for one arena; --shared-kernels, for one program");
         return ok;
     }
     if (has_option(&driver->args, OPTION_REPORT))
         return diag_error(driver->ctx, DIAG_USAGE, NULL, "--report takes one model");
     if (n < 2)
-        return diag_error(driver->ctx, DIAG_USAGE, NULL, "--share-arena needs at least two models");
+        return diag_error(driver->ctx, DIAG_USAGE, NULL, "%s needs at least two models",
+                          wanted(driver));
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++) {
         const int given = driver->args.options[of_models[i]].n;
 
@@ -106,17 +124,26 @@ static bool same_symbols(const char *a, const char *b)
     return !*a && !*b;
 }
 
+/* A prefix that the files of the set have themselves; NULL = none. */
+static const char *prefix_of_set(const struct driver_state *driver, int i)
+{
+    static const char *const own[] = { "shared", "relayc_kernels" };
+
+    return (i ? shares_kernels(driver) : shares_arena(driver)) ? own[i] : NULL;
+}
+
 /* Two headers with the same macros would not do. */
 static bool check_names(struct driver_state *driver, const struct driver_state *all, int n)
 {
     const char *name = all[n].codegen.name;
 
-    for (int i = 0; i <= n; i++) {
-        if (!same_symbols(i == n ? "shared" : all[i].codegen.name, name))
+    for (int i = 0; i < n + 2; i++) {
+        const char *other = i < n ? all[i].codegen.name : prefix_of_set(driver, i - n);
+
+        if (!other || !same_symbols(other, name))
             continue;
-        diag_error(driver->ctx, DIAG_USAGE, NULL,
-                   "--share-arena: '%s' and '%s' give one symbol prefix",
-                   i == n ? "shared" : all[i].codegen.name, name);
+        diag_error(driver->ctx, DIAG_USAGE, NULL, "%s: '%s' and '%s' give one symbol prefix",
+                   wanted(driver), other, name);
         diag_help(driver->ctx, "--name, once per model, sets other prefixes");
         return false;
     }
@@ -239,6 +266,18 @@ static void measure(struct shared_arena *shared)
         shared->bytes += p < 0 || has_arena(options, p) ? greatest(shared->all, shared->n, p) : 0;
 }
 
+/* With --shared-kernels, all but the last stage. */
+static bool compile_one(struct driver_state *own)
+{
+    if (!shares_kernels(own) || variants_wanted(own)) /* which --vary refuses */
+        return driver_compile(own);
+    if (!driver_prepare(own))
+        return false;
+    if (!own->emit.c)
+        return diag_error(own->ctx, DIAG_USAGE, NULL, "--shared-kernels needs the C: --emit c");
+    return driver_run(own, STAGE_BUDGET);
+}
+
 bool driver_compile_shared(struct driver_state *driver, struct shared_arena *out)
 {
     const int n = driver->args.n_operands;
@@ -248,17 +287,21 @@ bool driver_compile_shared(struct driver_state *driver, struct shared_arena *out
     out->all = arena_array(&driver->ctx->perm, struct driver_state, n);
     for (; out->n < n && ok; out->n++) {
         out->all[out->n] = only_model(driver, out->n);
-        ok = driver_compile(&out->all[out->n]) && check_names(driver, out->all, out->n);
+        ok = compile_one(&out->all[out->n]) && check_names(driver, out->all, out->n);
         out->fits = out->fits && out->all[out->n].budget.fits;
     }
     if (ok && !check_flash(driver, out->all, n)) {
         out->fits = false;
         ok = has_option(&driver->args, OPTION_FORCE);
     }
+    if (ok && shares_kernels(driver))
+        ok = driver_print_set(out->all, n, &out->kernels);
     if (!ok)
         return false;
-    out->header = write_header(driver, driver->outputs, out->all, n);
-    measure(out);
+    if (shares_arena(driver)) {
+        out->header = write_header(driver, driver->outputs, out->all, n);
+        measure(out);
+    }
     return output_finish(driver->outputs);
 }
 

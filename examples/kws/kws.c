@@ -29,22 +29,14 @@
  *      offset       bytes  written  last read  values
  *           0         490        0          1  input_i8
  *        3584        8000        1          2  relu1_i8
- *        3136        8000        2          3  relu3_i8,
- *                                              overlaps relu1_i8
- *        2688        8000        3          4  relu5_i8,
- *                                              overlaps relu3_i8
- *        2240        8000        4          5  relu7_i8,
- *                                              overlaps relu5_i8
- *        1792        8000        5          6  relu9_i8,
- *                                              overlaps relu7_i8
- *        1344        8000        6          7  relu11_i8,
- *                                              overlaps relu9_i8
- *         896        8000        7          8  relu13_i8,
- *                                              overlaps relu11_i8
- *         448        8000        8          9  relu15_i8,
- *                                              overlaps relu13_i8
- *           0        8000        9         10  relu17_i8,
- *                                              overlaps relu15_i8
+ *        3136        8000        2          3  relu3_i8, overlaps relu1_i8
+ *        2688        8000        3          4  relu5_i8, overlaps relu3_i8
+ *        2240        8000        4          5  relu7_i8, overlaps relu5_i8
+ *        1792        8000        5          6  relu9_i8, overlaps relu7_i8
+ *        1344        8000        6          7  relu11_i8, overlaps relu9_i8
+ *         896        8000        7          8  relu13_i8, overlaps relu11_i8
+ *         448        8000        8          9  relu15_i8, overlaps relu13_i8
+ *           0        8000        9         10  relu17_i8, overlaps relu15_i8
  *        8000          64       10         11  pool_i8
  *         192          12       11         13  logits_i8, output_i8
  *         496         280        1          1  scratch of region_conv0

@@ -4,17 +4,17 @@
  * or there twice. Negative axes count from the rank. */
 static int find_axes(const int64_t *axes, int n, int rank, const int64_t *allowed, int n_allowed)
 {
-    int set = 0;
+    uint32_t set = 0u;
 
     for (int i = 0; i < n; i++) {
         const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
 
-        if (axis < 0 || axis >= rank || (set >> axis & 1) != 0)
+        if (axis < 0 || axis >= rank || (set >> (uint32_t)axis & 1u) != 0u)
             return -1;
-        set |= 1 << axis;
+        set |= (uint32_t)1 << (uint32_t)axis;
     }
     for (int i = 0; i < n_allowed; i++)
-        if (allowed[i] == set)
+        if (allowed[i] == (int64_t)set)
             return i;
     return -1;
 }

@@ -12,8 +12,10 @@ static int pad_window(int rank, const int *x_dims, const int *y_dims, int n, con
             if (axes[i] < -rank || axes[i] >= rank || pads[i] < -INT32_MAX || pads[i] > INT32_MAX ||
                 pads[n + i] < -INT32_MAX || pads[n + i] > INT32_MAX)
                 return 0;
-            before += axes[i] == k || axes[i] + rank == k ? pads[i] : 0;
-            after += axes[i] == k || axes[i] + rank == k ? pads[n + i] : 0;
+            if (axes[i] == k || axes[i] + rank == k) {
+                before += pads[i];
+                after += pads[n + i];
+            }
         }
 
         const int64_t first = before < 0 ? -before : 0, kept = x_dims[k] - first + (after < 0 ? after : 0);

@@ -9,7 +9,9 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n, c
                         const int64_t *ends, const int64_t *axes, const int64_t *steps, int (*window)[4])
 {
     for (int k = 0; k < rank; k++) {
-        window[k][0] = window[k][1] = window[k][2] = 0;
+        window[k][0] = 0;
+        window[k][1] = 0;
+        window[k][2] = 0;
         window[k][3] = x_dims[k];
     }
     for (int i = 0; i < n; i++) {
@@ -19,7 +21,7 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n, c
             return 0;
 
         const int64_t extent = x_dims[axis], step = within(steps[i], -extent - 1, extent + 1);
-        const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+        const int64_t low = step > 0 ? (int64_t)0 : (int64_t)-1, high = step > 0 ? extent : extent - 1;
         const int64_t end = within(ends[i] < 0 ? ends[i] + extent : ends[i], low, high);
         const int64_t start =
             within(starts[i] < 0 ? starts[i] + extent : starts[i], extent > 0 ? 0 : low, high);

@@ -69,4 +69,5 @@ def main():
           "    printf(\"same %08lx\\n\", (unsigned long)hash);\n    return 0;\n}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -36,7 +36,8 @@ static bool bind_conv_small(struct bind *bind)
     const struct tile tile = bind_tile_f32(bind, 0, panels.n_rows,
                                            (struct tile_form){ .input = TILE_ROWS, .adds = true });
     const int64_t in_c = w.in_c / w.groups;
-    const bool wide = in_c >= CHUNK;
+    /* With one tap a block never has several: the two forms do the same, and one function serves all channels. */
+    const bool wide = in_c >= CHUNK || (functions_are_shared(bind) && window_k_len(&w) == 1);
     int pixels, channels;
 
     tile_extents(bind->machine, 0, panels.n_rows, &pixels, &channels);

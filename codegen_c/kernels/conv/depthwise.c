@@ -8,6 +8,7 @@
 #include "codegen_c/kernels/conv/depthwise.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/core/lead.h"
@@ -136,6 +137,85 @@ static bool depthwise_goes_down_strips(const struct region *region, const struct
            x_bytes + (size_t)kept_numbers(w) * sizeof(float) > region->largest;
 }
 
+/* --- one function for several regions --------------------------------------------------------- */
+
+/* Whether the two have one function if they cut rows alike and read x alike. */
+static bool is_alike(const struct bind *bind, const struct region *other)
+{
+    const struct region *region = bind->region;
+    const struct node *a = region->fn->first, *b = other->fn ? other->fn->first : NULL;
+    struct window w, x;
+
+    if (other->config.kernel != region->config.kernel || !other->anchor || other->size_varies)
+        return false;
+    for (; a && b && a->op == b->op; b = b->next)
+        a = a->next;
+    if (a || b)
+        return false;
+    w = depthwise_window(region);
+    x = depthwise_window(other);
+    return memcmp(w.k, x.k, sizeof w.k) == 0 && memcmp(w.stride, x.stride, sizeof w.stride) == 0 &&
+           memcmp(w.dil, x.dil, sizeof w.dil) == 0 && w.pad[2] == x.pad[2] && w.batch == x.batch &&
+           w.out_c / w.in_c == x.out_c / x.in_c &&
+           anchor_source(region, 0)->type.dtype == anchor_source(other, 0)->type.dtype &&
+           anchor_input(region, 1)->dtype == anchor_input(other, 1)->dtype &&
+           chunk_of(w.in_c, data_is_small(region) || weight_is_small(region)) ==
+               chunk_of(x.in_c, data_is_small(other) || weight_is_small(other)) &&
+           columns_of(bind, &w) == columns_of(bind, &x);
+}
+
+/* Whether the region is one of the network's, whose functions are shared; not of a stripe. */
+static bool has_others(const struct bind *bind)
+{
+    return functions_are_shared(bind) && bind->region->index >= 0 &&
+           bind_region_at(bind, bind->region->index) == bind->region;
+}
+
+/* The rows of all regions that may have this one's function; false: there are no others. */
+static bool find_family(const struct bind *bind, struct row_family *family)
+{
+    const struct region *other;
+
+    family->n = 0;
+    for (int i = 0; has_others(bind) && (other = bind_region_at(bind, i)); i++) {
+        struct window x;
+
+        if (!is_alike(bind, other))
+            continue;
+        x = depthwise_window(other);
+        if (!row_family_add(family, &x))
+            break;
+    }
+    return family->n > 1;
+}
+
+/* Whether the pixel stride of x is a number of its own: that of a region with the same function is. */
+static bool x_is_apart(const struct bind *bind)
+{
+    const struct window w = depthwise_window(bind->region);
+    const struct region *other;
+    struct row_family family;
+    bool apart = operand_input(bind->region, 0).apart;
+
+    if (apart || !has_others(bind))
+        return apart;
+    (void)find_family(bind, &family);
+    for (int i = 0; !apart && (other = bind_region_at(bind, i)); i++) {
+        struct window x;
+
+        if (!is_alike(bind, other) || !operand_input(other, 0).apart)
+            continue;
+        x = depthwise_window(other);
+        apart = rows_have_one_function(&family, &w, &x, columns_of(bind, &w));
+    }
+    return apart;
+}
+
+static const char *x_step(const struct bind *bind)
+{
+    return x_is_apart(bind) ? "IN_PIXEL_STRIDE" : "CHANNELS";
+}
+
 /* --- indices ---------------------------------------------------------------------------------- */
 
 /* Indices of x and the weight for a row, column or tap: in x, or in the dequantised data. */
@@ -151,8 +231,8 @@ static void bind_places(struct bind *bind, const struct window *w)
         bind_text(bind, "row", "(%s%s)", batched ? "n * IN_H + " : "", row);
     bind_text(bind, "in", "%s",
               coded ? "rows" : bind_operand(bind, anchor_source(bind->region, 0)));
-    bind_text(bind, "in_step", "%s", coded ? "CHUNK" : pixel_stride_of_x(bind->region, "CHANNELS"));
-    bind_text(bind, "x_step", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
+    bind_text(bind, "in_step", "%s", coded ? "CHUNK" : x_step(bind));
+    bind_text(bind, "x_step", "%s", x_step(bind));
     bind_text(bind, "in_first", coded ? "c" : "first + c");
     bind_text(bind, "kernel", small ? "number" : "weight");
     bind_text(bind, "tap", multiplied ? "(m * K_H + kh) * K_W" : "kh * K_W");
@@ -261,7 +341,7 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
     const char *row = w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows";
     const char *from =
         arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row, strips ? "left + " : "",
-                     pixel_stride_of_x(bind->region, "CHANNELS"));
+                     x_step(bind));
     const char *to =
         arena_printf(arena, "&rows[(n_rows %% ROWS * %s + iw) * CHUNK]", strips ? "WIDTH" : "IN_W");
     const char *decode =
@@ -275,6 +355,7 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
 static bool bind_depthwise(struct bind *bind)
 {
     const struct window w = depthwise_window(bind->region);
+    struct row_family family;
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
     const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
     const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);
@@ -293,7 +374,7 @@ static bool bind_depthwise(struct bind *bind)
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
     bind_int(bind, "chunk", chunk);
-    bind_pixel_strides(bind);
+    bind_pixel_strides_of(bind, x_is_apart(bind));
     bind_flag(bind, "multiplied", w.out_c > w.in_c);
     bind_int(bind, "multiplier", w.out_c / w.in_c);
     bind_int(bind, "rows", rows);
@@ -310,7 +391,8 @@ static bool bind_depthwise(struct bind *bind)
         bind_scratch_numbers(bind, (kept ? kept_numbers(&w) : 0) +
                                        (small ? chunk * window_k_len(&w) * w.out_c / w.in_c : 0));
     bind_depthwise_weight(bind, &w);
-    bind_row_tiles(bind, &w, columns_of(bind, &w), sums_are_fused(bind) ? vector.fuse : NULL);
+    bind_row_tiles(bind, &w, !strips && find_family(bind, &family) ? &family : NULL,
+                   columns_of(bind, &w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
     bind_decoding(bind, &w, strips, chunk);
     bind_flag(bind, "straight", straight);

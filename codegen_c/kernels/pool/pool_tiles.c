@@ -78,6 +78,38 @@ const char *bind_greatest_rows(struct bind *bind, const struct row_vector *vecto
     return vector_rows(bind, vector, vector_max(bind, vector));
 }
 
+/* Input columns under the windows that are computed together. */
+static int64_t width_of(const struct window *w)
+{
+    return (columns_of(w) - 1) * w->stride[2] + (w->k[2] - 1) * w->dil[2] + 1;
+}
+
+/* The array of a function for several windows has room for the widest. */
+static void bind_width(struct bind *bind, const struct window *w)
+{
+    const int64_t own = width_of(w);
+    const struct region *other;
+    int64_t most = own;
+    bool alone = true;
+
+    for (int i = 0; functions_are_shared(bind) && (other = bind_region_at(bind, i)); i++) {
+        struct window x;
+
+        if (other->config.kernel != bind->region->config.kernel || !other->anchor ||
+            other->anchor->op != bind->region->anchor->op)
+            continue;
+        x = window_of_pool(other);
+        if (row_chunk(x.in_c, POOL_CHUNK) != row_chunk(w->in_c, POOL_CHUNK))
+            continue;
+        alone = alone && width_of(&x) == own;
+        most = width_of(&x) > most ? width_of(&x) : most;
+    }
+    if (alone)
+        bind_text(bind, "width", "(COLUMNS - 1) * STRIDE_W + (K_W - 1) * DIL_W + 1");
+    else
+        bind_int(bind, "width", most);
+}
+
 static bool bind_pool_tiles(struct bind *bind)
 {
     const struct window w = window_of_pool(bind->region);
@@ -101,6 +133,7 @@ static bool bind_pool_tiles(struct bind *bind)
     }
     bind_flag(bind, "max", is_max);
     bind_int(bind, "columns", columns_of(&w));
+    bind_width(bind, &w);
     bind_text(bind, "nothing", is_max ? "lowest" : "{ 0 }");
     column = arena_printf(
         bind->arena, "*(const %s *)&column[(left - from + kw * DIL_W) * CHUNK + c]", vector.type);

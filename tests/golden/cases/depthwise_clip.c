@@ -14,8 +14,7 @@
  * Without sharing 1040, in-place element-wise only 1040.
  *      offset       bytes  written  last read  values
  *          64         784        0          1  x_nhwc
- *           0         256        1          2  y_nhwc,
- *                                              overlaps x_nhwc
+ *           0         256        1          2  y_nhwc, overlaps x_nhwc
  */
 #include "depthwise_clip.h"
 

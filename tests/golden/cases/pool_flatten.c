@@ -15,8 +15,7 @@
  * Without sharing 400, in-place element-wise only 400.
  *      offset       bytes  written  last read  values
  *          32         288        0          1  x_nhwc
- *           0          72        1          2  pool1_y,
- *                                              overlaps x_nhwc
+ *           0          72        1          2  pool1_y, overlaps x_nhwc
  *          80          32        2          3  pool2_y_nhwc
  */
 #include "pool_flatten.h"

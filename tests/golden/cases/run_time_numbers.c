@@ -30,7 +30,7 @@
  */
 #include "run_time_numbers.h"
 
-#if RUN_TIME_NUMBERS_CODE_ID != 0x7a21e9acu
+#if RUN_TIME_NUMBERS_CODE_ID != 0x953461dau
 #error "run_time_numbers.h and run_time_numbers.c are of two compilations: take all files of one"
 #endif
 
@@ -47,21 +47,23 @@
 
 /* --- from runtime/embed/numbers_agree.h ------------------------------------------------------- */
 
-/* Whether each of n numbers is one of its `ways` (INT64_MIN stands for any), and at most
- * `most_open` of them are -1. */
+/* Whether each of n numbers is one of its `ways` (the least int64_t: any number), and no more than
+ * `most_open` are -1. */
 static int numbers_agree(const int64_t *numbers, int n, const int64_t *allowed, int ways,
                          int most_open)
 {
     int open = 0;
 
     for (int i = 0; i < n; i++) {
-        const int64_t *of = allowed + (i * ways);
+        const int64_t *const of = &allowed[i * ways];
         int way = 0;
 
-        while ((way < ways) && (of[way] != numbers[i]) && (of[way] != INT64_MIN)) {
+        while ((way < ways) && (of[way] != numbers[i]) && (of[way] >= -INT64_MAX)) {
             way++;
         }
-        open += numbers[i] == -1;
+        if (numbers[i] == -1) {
+            open++;
+        }
         if ((way == ways) || (open > most_open)) {
             return 0;
         }
@@ -78,11 +80,12 @@ static int window_index(int i, int rank, const int *x_dims, const int *y_dims, i
 {
     int index = 0;
     int stride = 1;
+    int rest = i;
 
     for (int k = rank - 1; k >= 0; k--) {
         const int kept = window[k][3];
         const int round = (mode == 'r') ? (2 * (kept - 1)) : kept;
-        int at = window[k][0] + (i % y_dims[k] * window[k][1]);
+        int at = window[k][0] + (rest % y_dims[k] * window[k][1]);
 
         if ((at < 0) || (at >= kept)) {
             if (mode == 'c') {
@@ -97,7 +100,7 @@ static int window_index(int i, int rank, const int *x_dims, const int *y_dims, i
         }
         index += (at + window[k][2]) * stride;
         stride *= x_dims[k];
-        i /= y_dims[k];
+        rest /= y_dims[k];
     }
     return index;
 }
@@ -121,7 +124,9 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n,
                         const int64_t *steps, int (*window)[4])
 {
     for (int k = 0; k < rank; k++) {
-        window[k][0] = window[k][1] = window[k][2] = 0;
+        window[k][0] = 0;
+        window[k][1] = 0;
+        window[k][2] = 0;
         window[k][3] = x_dims[k];
     }
     for (int i = 0; i < n; i++) {
@@ -133,7 +138,7 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n,
 
         const int64_t extent = x_dims[axis];
         const int64_t step = within(steps[i], -extent - 1, extent + 1);
-        const int64_t low = (step > 0) ? 0 : -1;
+        const int64_t low = (step > 0) ? (int64_t)0 : (int64_t)-1;
         const int64_t high = (step > 0) ? extent : (extent - 1);
         const int64_t end = within((ends[i] < 0) ? (ends[i] + extent) : ends[i], low, high);
         const int64_t start =
@@ -163,18 +168,18 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n,
  * axis is out of range, or there twice. Negative axes count from the rank. */
 static int find_axes(const int64_t *axes, int n, int rank, const int64_t *allowed, int n_allowed)
 {
-    int set = 0;
+    uint32_t set = 0u;
 
     for (int i = 0; i < n; i++) {
         const int64_t axis = (axes[i] < 0) ? (axes[i] + rank) : axes[i];
 
-        if ((axis < 0) || (axis >= rank) || (((set >> axis) & 1) != 0)) {
+        if ((axis < 0) || (axis >= rank) || (((set >> (uint32_t)axis) & 1u) != 0u)) {
             return -1;
         }
-        set |= 1 << axis;
+        set |= (uint32_t)1 << (uint32_t)axis;
     }
     for (int i = 0; i < n_allowed; i++) {
-        if (allowed[i] == set) {
+        if (allowed[i] == (int64_t)set) {
             return i;
         }
     }
@@ -223,7 +228,7 @@ static NOINLINE int region_Reshape_0(const float *restrict x, const int64_t *res
     if (!numbers_agree(x2, N, run_time_numbers_y_allowed, ALLOWED, 1)) {
         return 1;
     }
-    memcpy(y, x, LEN * sizeof *y);
+    (void)memcpy(y, x, LEN * sizeof *y);
     return 0;
 }
 
@@ -260,7 +265,7 @@ static NOINLINE int region_CumSum_2(const int64_t *restrict x, int64_t *restrict
     enum { N = 1, ALLOWED = 3 };
 
     *y = find_axes(x, N, 3, run_time_numbers_sums_allowed, ALLOWED);
-    return *y < 0;
+    return (*y < 0) ? 1 : 0;
 }
 
 /* CumSum_2 (CumSum)
@@ -270,7 +275,7 @@ static NOINLINE void region_CumSum_2_2(const int64_t *restrict x, uint8_t *restr
     enum { LEN = 1 };
 
     for (int i = 0; i < LEN; i++) {
-        const uint8_t equal_1 = x[i] == 0;
+        const uint8_t equal_1 = (x[i] == 0) ? 1 : 0;
 
         y[i] = equal_1;
     }
@@ -283,7 +288,7 @@ static NOINLINE void region_CumSum_2_3(const int64_t *restrict x, uint8_t *restr
     enum { LEN = 1 };
 
     for (int i = 0; i < LEN; i++) {
-        const uint8_t equal_1 = x[i] == 1;
+        const uint8_t equal_1 = (x[i] == 1) ? 1 : 0;
 
         y[i] = equal_1;
     }
@@ -337,7 +342,7 @@ static NOINLINE void region_CumSum_2_5(const float *restrict x, float *restrict 
 static NOINLINE void region_CumSum_2_6(const uint8_t *restrict x, const float *restrict x2,
                                        const float *restrict x3, float *restrict y)
 {
-    (void)memcpy(y, *x ? x2 : x3, 24 * sizeof *y);
+    (void)memcpy(y, (*x != 0u) ? x2 : x3, 24u * sizeof *y);
 }
 
 /* CumSum_2 (CumSum)
@@ -369,7 +374,7 @@ static NOINLINE void region_CumSum_2_7(const float *restrict x, float *restrict 
 static NOINLINE void region_CumSum_2_8(const uint8_t *restrict x, const float *restrict x2,
                                        const float *restrict x3, float *restrict y)
 {
-    (void)memcpy(y, *x ? x2 : x3, 24 * sizeof *y);
+    (void)memcpy(y, (*x != 0u) ? x2 : x3, 24u * sizeof *y);
 }
 
 /* --- entry ------------------------------------------------------------------------------------ */

@@ -49,7 +49,10 @@ help: 'relayc compile --help' shows how it is used
 [2]
 $ relayc compile a.onnx b.onnx
 error[R0501]: compile takes one model
-help: --share-arena compiles several, for one arena
+help: --share-arena compiles several, for one arena; --shared-kernels, for one program
+[2]
+$ relayc compile a.onnx --shared-kernels
+error[R0501]: --shared-kernels needs at least two models
 [2]
 $ relayc compile --weight=file --colour never a.onnx
 error[R0501]: unknown option '--colour'
