@@ -98,7 +98,7 @@ struct codegen_region {
     bool chosen;                     /* options->choices had something for it */
     const struct knob_range *knobs;  /* [KNOB_COUNT] what there is to choose (knob.h); likewise */
     const struct features *features; /* of its time (features.h); likewise */
-    bool leads;                      /* its result overlaps what it reads (codegen_c/core/lead.h) */
+    bool overlaps; /* its result overlaps what it reads (codegen_c/core/overlap.h) */
     int64_t macs;
     size_t weight_bytes;                 /* of the arrays that it is the first to read */
     const struct codegen_place *results; /* [call->n_outputs], valid right after the region ran */

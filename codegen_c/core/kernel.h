@@ -17,8 +17,8 @@
 #include "relay_ir/guard.h"
 #include "relay_ir/region.h"
 
-/* How a result may lie over what its region reads (codegen_c/core/lead.h). */
-struct lead {
+/* How a result may lie over what its region reads (codegen_c/core/overlap.h). */
+struct overlap {
     int param;    /* of the region: what is read */
     size_t bytes; /* that the result begins in front of it, or more … */
     bool exact;   /* … or no more */
@@ -29,8 +29,8 @@ struct kernel_config {
     const struct kernel *kernel;    /* NULL of regions that other targets run */
     const struct kernel_form *form; /* of the kernel, which took the region */
     int parts;             /* that may run at the same time (parallel.h); 1 = it is whole */
-    bool can_lead;         /* its result may reach into what it reads … */
-    struct lead lead;      /* … so */
+    bool can_overlap;      /* its result may reach into what it reads … */
+    struct overlap overlap; /* … so */
     size_t scratch_bytes;  /* an extra `void *scratch` parameter, after the results; 0 = none */
     size_t scratch_naive;  /* what it would be without sharing, where that differs; else 0 */
     size_t parallel_loop;  /* where in its text the loop begins that //#parallel stands above */
@@ -49,8 +49,8 @@ struct kernel_config {
 struct region_memory {
     bool in_place; /* the first result lies over a parameter of the same size … */
     int over;      /* … this one: they are one argument, and have one name */
-    bool leads;    /* config.lead is made use of: no `restrict` for the two */
-    bool tight;    /* it is to do without the scratch that it can spare */
+    bool overlaps; /* config.overlap is made use of: no `restrict` for the two */
+    bool low_scratch;                      /* it is to do without the scratch that it can spare */
     const struct operand *operands;        /* [n_params], and … */
     const struct operand *result_operands; /* … of the results; NULL: all lie side by side */
     const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
@@ -130,10 +130,10 @@ struct kernel {
     bool (*reads_strided)(const struct region *region, int input);
     bool (*writes_strided)(const struct region *region);
     /* Whether the result of this region may begin in front of what the anchor's input 0 reads, and
-     * reach into it, and how many bytes in front, at least (codegen_c/core/lead.h). */
-    bool (*leads)(const struct region *region, struct lead *lead);
-    /* How many bytes of scratch the region takes from the arena unless it is tight; 0 = it cannot
-     * do with less. */
+     * reach into it, and how many bytes in front, at least (codegen_c/core/overlap.h). */
+    bool (*overlaps)(const struct region *region, struct overlap *overlap);
+    /* How many bytes of scratch the region takes from the arena in its usual form; 0 = it has no
+     * low-scratch form. */
     size_t (*spares)(const struct region *region);
     struct kernel_form forms[MAX_FORMS]; /* up to one without operators */
 };
@@ -170,12 +170,12 @@ bool kernel_reads_strided(const struct region *region, int input);
 bool kernel_writes_strided(const struct region *region);
 
 /* Whether the region's result may lie over what the anchor's input 0 reads, and nothing else. */
-bool kernel_leads(const struct region *region, struct lead *lead);
+bool kernel_overlaps(const struct region *region, struct overlap *overlap);
 
 /* Whether the region's function returns an int that is to be 0 (struct kernel). */
 bool kernel_fails(const struct region *region);
 
-/* Bytes of scratch that the region takes unless it is tight; 0 = it has no other way. */
+/* Bytes of scratch that the region takes in its usual form; 0 = it has no low-scratch form. */
 size_t kernel_spares(const struct region *region);
 
 /* --- for bind functions --------------------------------------------------------------------- */

@@ -23,9 +23,9 @@ struct block {
     size_t offset;
     int pool;    /* index into plan->pools */
     int before;  /* the number, plus 1, of a block whose last region is the first of this one: this
-                    one may reach into it, if it begins `lead` bytes or more in front; 0 = none */
-    size_t lead; /* a multiple of PLAN_ALIGN */
-    bool exact;  /* no more than `lead` */
+                    one may reach into it, if it begins `overlap` bytes or more in front; 0 = none */
+    size_t overlap; /* a multiple of PLAN_ALIGN */
+    bool exact;     /* no more than `overlap` */
 };
 
 /* What lies in one memory. Without --pool there is one, which is called "arena". */
@@ -121,19 +121,19 @@ bool plan_may_go_over(const struct plan *plan, const struct region *region, int 
 bool plan_has_place_alone(const struct plan *plan, const struct region *region, int i);
 
 /* Bytes that the result of a region shares with what it reads while it runs, where it lies over
- * parameter region->lead.param; 0 = it may not, or there are none. After plan_alias. */
-size_t plan_lead_bytes(const struct plan *plan, const struct region *region);
+ * parameter region->overlap.param; 0 = it may not, or there are none. After plan_alias. */
+size_t plan_overlap_bytes(const struct plan *plan, const struct region *region);
 
-/* Sets region->tight of those whose scratch would be what the arena depends on. After plan_alias,
+/* Sets place.low_scratch of regions whose scratch the arena would depend on. After plan_alias,
  * before the regions' text. */
-void plan_tight(const struct plan *plan, struct arena *arena, struct region *regions);
+void plan_low_scratch(const struct plan *plan, struct arena *arena, struct region *regions);
 
 /* Where more than order_peak would be alive: results may reach into what their regions read.
  * Between plan_order and plan_pack. */
-void plan_leads(struct plan *plan, struct arena *arena, const struct region *regions);
+void plan_overlaps(struct plan *plan, struct arena *arena, const struct region *regions);
 
-/* After plan_pack: sets region->leads where they do. */
-void plan_take_leads(struct plan *plan, struct region *regions);
+/* After plan_pack: sets place.overlaps of regions that do. */
+void plan_take_overlaps(struct plan *plan, struct region *regions);
 
 /* By region: bytes of the plan's blocks that are alive while it runs. */
 size_t *plan_alive(const struct plan *plan, struct arena *arena);

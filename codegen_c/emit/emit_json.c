@@ -267,8 +267,8 @@ static cJSON *region_json(struct codegen *codegen, const struct region *region)
         cJSON_AddBoolToObject(json, "leaves_zeros_out", true);
     features_add_json(&region->config.features, json);
     cJSON_AddBoolToObject(json, "in_place", region->place.in_place);
-    if (region->place.leads)
-        add_number(json, "lead", (double)region->config.lead.bytes);
+    if (region->place.overlaps)
+        add_number(json, "lead", (double)region->config.overlap.bytes);
     return json;
 }
 

@@ -101,7 +101,7 @@ static struct block_text *block_texts(struct codegen *codegen)
 const char *reached_name(struct codegen *codegen, int block)
 {
     const struct region *region = &codegen->regions[codegen->plan.blocks[block].first];
-    const struct value *x = region->call->inputs[region->config.lead.param];
+    const struct value *x = region->call->inputs[region->config.overlap.param];
 
     return codegen->local_names[codegen->plan.root[x->id]->id];
 }

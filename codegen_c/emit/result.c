@@ -160,7 +160,7 @@ void fill_result(struct codegen *codegen)
             .knobs = codegen->emitted[i].signature ? knobs_kept(arena, &codegen->regions[i]) : NULL,
             .features = arena_memdup(arena, &codegen->regions[i].config.features,
                                      sizeof codegen->regions[i].config.features),
-            .leads = codegen->regions[i].place.leads,
+            .overlaps = codegen->regions[i].place.overlaps,
             .macs = codegen->emitted[i].macs,
             .weight_bytes = codegen->emitted[i].weight_bytes,
             .results = results

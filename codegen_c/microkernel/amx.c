@@ -203,7 +203,7 @@ const char *bind_amx_weights(struct bind *bind, const struct panels *p)
 }
 
 const char *bind_amx_store(struct bind *bind, const struct amx_shape *shape, int vectors,
-                           const struct tile_end *end, bool some)
+                           const struct epilogue_store *end, bool some)
 {
     const int step = 4 / shape->high * AMX_LANES;
     const char *name = arena_printf(bind->arena, "store_sums_%d_of_%d%s%s", vectors * AMX_LANES,
@@ -220,6 +220,6 @@ const char *bind_amx_store(struct bind *bind, const struct amx_shape *shape, int
     keys_init(&keys, bind->arena);
     keys_set(&keys, "each_vector", str_text(&each));
     keys_set_int(&keys, "sum_step", step);
-    tile_end_keys(bind, end, some, &keys);
+    epilogue_store_keys(bind, end, some, &keys);
     return bind_new_helper(bind, name, "templates/helpers/store_sums.c.tmpl", &keys);
 }

@@ -9,7 +9,7 @@
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/expr/panels.h"
-#include "codegen_c/microkernel/tile_end.h"
+#include "codegen_c/microkernel/epilogue_store.h"
 
 enum {
     AMX_LANES = 16,  /* output channels of a register */
@@ -55,8 +55,8 @@ bool amx_takes_weights(const struct value *weights);
 const char *bind_amx_weights(struct bind *bind, const struct panels *panels);
 
 /* The function that stores the sums of `vectors` vectors of channels, with the epilogue `end`
- * (tile_end_keys). `some`: the last channels may be missing. */
+ * (epilogue_store_keys). `some`: the last channels may be missing. */
 const char *bind_amx_store(struct bind *bind, const struct amx_shape *shape, int vectors,
-                           const struct tile_end *end, bool some);
+                           const struct epilogue_store *end, bool some);
 
 #endif

@@ -123,7 +123,7 @@ static const char *list_text(struct bind *bind, const char *format, int n)
     return str_text(&out);
 }
 
-const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct tile_end *end,
+const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct epilogue_store *end,
                       bool some)
 {
     const char *name = arena_printf(bind->arena, "tile_bf16_%dx%d%s%s", vectors, pixels,
@@ -144,7 +144,7 @@ const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct t
     keys_set(&keys, "vectors", list_text(bind, " DO(j, %d)", vectors));
     keys_set(&keys, "pixels", list_text(bind, " DO(%d)", pixels));
     keys_offer(&keys, "tile", arena_printf(bind->arena, "%d", vectors * BF16_LANES));
-    tile_end_keys(bind, end, some, &keys);
+    epilogue_store_keys(bind, end, some, &keys);
     return bind_new_helper(bind, name, "templates/helpers/tile_bf16.c.tmpl", &keys);
 }
 
@@ -165,7 +165,8 @@ static const char *read_text(struct bind *bind, const struct bf16_row *row, int6
                         (int)kh, step, (int)kw * row->pixel);
 }
 
-const char *bf16_row(struct bind *bind, const struct bf16_row *row, const struct tile_end *end)
+const char *bf16_row(struct bind *bind, const struct bf16_row *row,
+                     const struct epilogue_store *end)
 {
     const char *name = arena_printf(
         bind->arena, "row_bf16_%dx%d_by_%d%s%s%s%s", (int)row->k_h, (int)row->k_w, row->together,
@@ -197,7 +198,7 @@ const char *bf16_row(struct bind *bind, const struct bf16_row *row, const struct
     for (int64_t kh = 0; kh < row->k_h; kh++)
         for (int64_t kw = 0; kw < row->k_w; kw += 2)
             keys_set(&keys, arena_printf(bind->arena, "read%d", n++), read_text(bind, row, kh, kw));
-    tile_end_keys(bind, end, row->some, &keys);
+    epilogue_store_keys(bind, end, row->some, &keys);
     return bind_new_helper(bind, name, "templates/helpers/row_bf16.c.tmpl", &keys);
 }
 

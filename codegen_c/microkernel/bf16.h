@@ -7,7 +7,7 @@
 #define CODEGEN_C_MICROKERNEL_BF16_H
 
 #include "codegen_c/core/kernel.h"
-#include "codegen_c/microkernel/tile_end.h"
+#include "codegen_c/microkernel/epilogue_store.h"
 
 enum { BF16_LANES = 16 /* lanes of the CPU that ADD_BF16 is written for */ };
 
@@ -22,7 +22,7 @@ const char *bf16_unpack(struct bind *bind, const struct type *type);
 /* The microkernel of `pixels` pixels by `vectors` vectors of channels; returns its name. With an
  * `end` it stores results to y, otherwise sums to an array. `some`: the last channels may be
  * missing. */
-const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct tile_end *end,
+const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct epilogue_store *end,
                       bool some);
 
 /* A row of a depthwise convolution, on x converted to words. */
@@ -37,7 +37,8 @@ struct bf16_row {
 /* The function of such a row; with an `end` it stores results to y, otherwise sums to an array.
  * bf16_row_words: words of weights per channel. They lie row by row, two weights a word; an odd row
  * is padded with 0. */
-const char *bf16_row(struct bind *bind, const struct bf16_row *row, const struct tile_end *end);
+const char *bf16_row(struct bind *bind, const struct bf16_row *row,
+                     const struct epilogue_store *end);
 int64_t bf16_row_words(const struct bf16_row *row);
 
 /* The function that converts 8-bit floats to words for bf16_row, one value per word: of pixels, or,

@@ -121,8 +121,8 @@ static const char *each(struct bind *bind, const char *before, int n)
 }
 
 /* The keys of the epilogue. */
-static void bind_end(struct bind *bind, const struct columns *columns, const struct tile_end *end,
-                     struct keys *keys)
+static void bind_end(struct bind *bind, const struct columns *columns,
+                     const struct epilogue_store *end, struct keys *keys)
 {
     struct arena *arena = bind->arena;
 
@@ -148,7 +148,7 @@ static void bind_end(struct bind *bind, const struct columns *columns, const str
 }
 
 const char *bind_columns(struct bind *bind, const struct columns *columns,
-                         const struct tile_end *end)
+                         const struct epilogue_store *end)
 {
     struct arena *arena = bind->arena;
     const char *name =

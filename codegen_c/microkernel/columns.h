@@ -4,7 +4,7 @@
 #define CODEGEN_C_MICROKERNEL_COLUMNS_H
 
 #include "codegen_c/core/kernel.h"
-#include "codegen_c/microkernel/tile_end.h"
+#include "codegen_c/microkernel/epilogue_store.h"
 
 struct columns {
     int channels, vectors; /* the register tile: channels by vectors of pixels */
@@ -19,7 +19,7 @@ struct columns columns_of(const struct machine *machine, int64_t out_c, bool pla
 
 /* The microkernel's name. `end`: the epilogue of its sums; NULL = none. */
 const char *bind_columns(struct bind *bind, const struct columns *columns,
-                         const struct tile_end *end);
+                         const struct epilogue_store *end);
 
 /* The function (x, n, even, odd) that splits a row of n floats into its even and its odd
  * elements. */

@@ -65,7 +65,7 @@ int64_t bind_conv_chunk(struct bind *bind, const struct window *w, const struct 
     for (chunk = panels->width; chunk < out_c && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, usual < out_c ? usual : out_c, n, values);
-    if (bind->region->place.leads) /* then all channels of a position go together */
+    if (bind->region->place.overlaps) /* then all channels of a position go together */
         chunk = out_c;
     chunked = chunk < out_c;
 

@@ -238,13 +238,13 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
 /* The patches: in the arena, or on the stack. */
 static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
-    const bool tight = bind->region->place.tight;
+    const bool low_scratch = bind->region->place.low_scratch;
 
-    bind_flag(bind, "local", tight);
-    bind_flag(bind, "parts", tight && part < round_up_to_4(dot->len));
+    bind_flag(bind, "local", low_scratch);
+    bind_flag(bind, "parts", low_scratch && part < round_up_to_4(dot->len));
     bind_int(bind, "part", part);
     bind_text(bind, "local_len", part < round_up_to_4(dot->len) ? "PART" : "LEN");
-    if (!tight)
+    if (!low_scratch)
         bind_scratch(bind, dot_scratch(bind->machine, dot, one_row));
 }
 
@@ -275,7 +275,7 @@ static bool others_differ(const struct bind *bind, int64_t channels)
 void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t part)
 {
     const int64_t len = round_up_to_4(dot->len);
-    const bool parts = bind->region->place.tight && part < len;
+    const bool parts = bind->region->place.low_scratch && part < len;
     const char *kind = one_row ? "dot_row" : "dot_tile";
     const int64_t last = parts && len % part ? len % part : part;
     int64_t unroll = dot_unroll(bind, dot);

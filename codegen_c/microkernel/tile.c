@@ -120,7 +120,7 @@ static struct tile tile_that_stores(struct bind *bind, const struct tile_request
     struct tile_name naming = tile_name_of(bind, request);
     const bool whole = are_all_whole(bind, &naming, request->columns);
     struct tile_place place = stores->place;
-    struct tile_end end;
+    struct epilogue_store end;
     struct tile tile;
 
     place.some = some && !whole;
@@ -128,13 +128,13 @@ static struct tile tile_that_stores(struct bind *bind, const struct tile_request
     naming.vector = bind_tile_vector(bind, &naming);
     if (vectors_are_compared(bind->machine) && !tile_is_mixed(bind->machine, &naming) &&
         (whole || (some && has_masks(bind, &naming))) &&
-        tile_end_of(bind, stores->w, &place, naming.vector.type, naming.vector.lanes, &end))
+        epilogue_store_of(bind, stores->w, &place, naming.vector.type, naming.vector.lanes, &end))
         naming.end = &end;
     tile = bind_named_tile(bind, &naming, form, step);
     tile.stores = naming.end != NULL;
     keys_set_flag(bind->keys, "stores", tile.stores);
     if (tile.stores) {
-        tile.place = tile_end_y(bind, &place);
+        tile.place = epilogue_store_y(bind, &place);
         tile.args = end.args;
         tile.some = end.some;
     }
@@ -239,7 +239,7 @@ static void bind_store_half(struct bind *bind, const struct tile_name *naming,
 }
 
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
-                               int64_t step, const struct tile_end *end)
+                               int64_t step, const struct epilogue_store *end)
 {
     const struct tile_form form = { .fetch = ahead ? FETCH_LINE : FETCH_NOTHING, .pairs = true };
     const struct tile_request request = {

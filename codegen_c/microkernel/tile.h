@@ -9,7 +9,7 @@
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/expr/vector.h"
-#include "codegen_c/microkernel/tile_end.h"
+#include "codegen_c/microkernel/epilogue_store.h"
 
 enum {
     MOST_TILE_PIXELS = 32, /* upper bound of PIXELS */
@@ -92,7 +92,7 @@ struct tile bind_tile_f32(struct bind *bind, int64_t rows, int64_t columns, stru
 /* The same, with a number of pixels that leaves few of `rows` over. Sets `halves` if the last
  * columns fill no more than half a tile; `half_fn` computes these.
  *
- * If the epilogue has a vector text (tile_end.h) and vectors of channels are whole ones on every
+ * If the epilogue has a vector text (epilogue_store.h) and vectors of channels are whole ones on every
  * CPU, the tile stores its first n_pixels pixels to y: the key `stores` is set and `results` is the
  * last arguments of the functions. Otherwise `results` is "sum". */
 struct tile bind_tile_of_rows(struct bind *bind, int64_t rows, int64_t columns,
@@ -120,13 +120,13 @@ struct tile bind_tile_of_sums(struct bind *bind, int64_t rows, int64_t columns, 
  * `pairs_fn` if some tiles store sums to an array although more than half of their channels are
  * real.
  *
- * `end`, if not NULL, is the epilogue store of whole tiles, whose functions take y (tile_end_y) and
+ * `end`, if not NULL, is the epilogue store of whole tiles, whose functions take y (epilogue_store_y) and
  * end->args. If `step` is not 0, pixels of x are `step` elements apart, and these functions
  * (pairs_fn and half_fn if `end` is NULL) take a pointer to the first one instead of one per pixel.
  * `store_fn` computes whole tiles; `rest_fn`, if `rest` is set, the pixels left over;
  * `store_half_fn`, if `half_stores` is set, a last half of a tile's channels. */
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,
-                               int64_t step, const struct tile_end *end);
+                               int64_t step, const struct epilogue_store *end);
 
 /* The same by rows, with FETCH_LINE and a scale for each channel. If `step` is not 0, rows are `step` elements apart and the function
  * has no argument for it. `tile_fn` is the plain tile. */

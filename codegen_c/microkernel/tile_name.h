@@ -23,7 +23,7 @@ struct tile_name {
     int64_t rows;               /* 0: unknown */
     bool stepped;               /* pixels are addressed by one pointer and a fixed step */
     bool apart;                 /* never inlined, so that its registers are its own */
-    const struct tile_end *end; /* the epilogue store; NULL = sums go to an array */
+    const struct epilogue_store *end; /* the epilogue store; NULL = sums go to an array */
     struct row_vector vector;
     struct tile_shape shape;
 };

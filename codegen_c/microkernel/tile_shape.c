@@ -41,7 +41,7 @@ int tile_group(const struct region *region)
 {
     enum { MANY_LANES = 16 };
 
-    return region->place.leads                    ? LEADING_TILES
+    return region->place.overlaps                 ? LEADING_TILES
            : region->machine->lanes >= MANY_LANES ? 2 * SMALL_TILES
                                                   : SMALL_TILES;
 }

@@ -107,7 +107,7 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
 }
 
 /* The keys of the epilogue store. */
-static void bind_end(struct bind *bind, const struct tile_end *end, struct keys *keys)
+static void bind_end(struct bind *bind, const struct epilogue_store *end, struct keys *keys)
 {
     keys_set_flag(keys, "stores", end != NULL);
     keys_offer(keys, "some", end && end->some ? "1" : "");

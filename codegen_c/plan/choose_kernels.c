@@ -38,9 +38,9 @@ static bool choose_kernel(struct codegen *codegen, struct region *region)
 {
     region->config.kernel = kernel_choose(codegen->ctx, region);
     region->config.parts = region_is_split(codegen, region) ? codegen->options->parts : 1;
-    /* Parts that run at the same time keep no order; pools are packed without leads. */
-    region->config.can_lead = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
-                              kernel_leads(region, &region->config.lead);
+    /* Parts that run at the same time keep no order; pools are packed without overlaps. */
+    region->config.can_overlap = codegen->options->parts <= 1 && codegen->options->n_pools == 0 &&
+                                 kernel_overlaps(region, &region->config.overlap);
     return region->config.kernel != NULL;
 }
 

@@ -236,7 +236,7 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
                   codegen->options->io_in_arena);
     plan_alias(plan, &codegen->arena, codegen->regions);
     plan_operands(plan, &codegen->arena, codegen->regions);
-    plan_tight(plan, &codegen->arena, codegen->regions);
+    plan_low_scratch(plan, &codegen->arena, codegen->regions);
     if (!configure_regions(codegen))
         return false;
     *again = plan_order(plan, &codegen->arena, *again ? main : NULL, codegen->regions);
@@ -245,19 +245,19 @@ bool codegen_prepare(struct codegen *codegen, bool *again)
 
 /* Results that reach into what their regions read, now that they have places: these functions are
  * configured again, for arguments that may share memory. */
-static bool configure_leads(struct codegen *codegen)
+static bool configure_overlaps(struct codegen *codegen)
 {
     bool ok = true;
 
-    plan_take_leads(&codegen->plan, codegen->regions);
+    plan_take_overlaps(&codegen->plan, codegen->regions);
     for (int i = 0; i < codegen->n_regions && ok; i++) {
         struct region *region = &codegen->regions[i];
 
-        if (!region->place.leads)
+        if (!region->place.overlaps)
             continue;
         if (codegen->emitted[i].same_as) {
             region = &codegen->regions[codegen->emitted[i].same_as->index];
-            region->place.leads = true;
+            region->place.overlaps = true;
         }
         ok = configure_region(codegen, region);
     }
@@ -272,10 +272,10 @@ bool codegen_pack(struct codegen *codegen)
         plan_guard(plan, GUARD_ZONE);
     store_constants(codegen);
     offer_constants(codegen);
-    plan_leads(plan, &codegen->arena, codegen->regions);
+    plan_overlaps(plan, &codegen->arena, codegen->regions);
     if (!plan_pack(plan, codegen->ctx, codegen->regions, codegen->options->pools,
                    codegen->one_arena ? 0 : codegen->options->n_pools) ||
-        !configure_leads(codegen))
+        !configure_overlaps(codegen))
         return false;
     if (!plan_verify(plan, &codegen->arena, codegen->regions))
         return diag_error(codegen->ctx, DIAG_INTERNAL, NULL,

@@ -10,7 +10,7 @@ struct codegen;
  * has got a better order, so that all is to be done again. False after errors. */
 bool codegen_prepare(struct codegen *codegen, bool *again);
 
-/* Then the offsets, and what depends on them: names, and configurations of regions that lead. */
+/* Then the offsets, and what depends on them: names, and configurations of regions that overlap. */
 bool codegen_pack(struct codegen *codegen);
 
 #endif

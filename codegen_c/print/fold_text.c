@@ -134,12 +134,12 @@ bool fold_is_of_several(const struct fold *fold)
 static void add_comment(struct codegen *codegen, const struct fold *fold, bool shaped,
                         struct str *out)
 {
-    const struct region *region = fold->texts[0]->region, *leads = NULL;
+    const struct region *region = fold->texts[0]->region, *overlaps = NULL;
     int leading = 0;
 
     for (int i = 0; i < fold->n; i++)
-        if (fold->texts[i]->region->place.leads) {
-            leads = fold->texts[i]->region;
+        if (fold->texts[i]->region->place.overlaps) {
+            overlaps = fold->texts[i]->region;
             leading++;
         }
     if (codegen->module->variants)
@@ -153,7 +153,7 @@ static void add_comment(struct codegen *codegen, const struct fold *fold, bool s
     if (leading)
         str_printf(out, " * %s %s %s: each part of that is read before it is overwritten.\n",
                    region->results[0], leading == fold->n ? "overlaps" : "may overlap",
-                   region->params[leads->config.lead.param]);
+                   region->params[overlaps->config.overlap.param]);
     if (strcmp(fold_prose(&codegen->arena, fold->texts[0]), " */\n") != 0)
         str_add(out, " *\n");
     str_add(out, fold_prose(&codegen->arena, fold->texts[0]));

@@ -91,7 +91,7 @@ static void list_parameters(struct codegen *codegen, struct region_function *fun
     const struct region *region = function->region;
     const struct function *fn = region->fn;
     const struct emitted *emitted = &codegen->emitted[region->index];
-    const bool leads = region->place.leads;
+    const bool overlaps = region->place.overlaps;
     struct arena *arena = &codegen->arena;
     struct parameter *list = arena_array(arena, struct parameter,
                                          fn->n_params + fn->ret->n_inputs + 1 + emitted->n_arrays);
@@ -99,12 +99,12 @@ static void list_parameters(struct codegen *codegen, struct region_function *fun
 
     for (int i = 0; i < fn->n_params; i++)
         if (!(region->place.in_place && region->place.over == i) && !is_absent(region, i))
-            list[n++] =
-                (struct parameter){ pointer_type(arena, fn->params[i]->type.dtype, true),
-                                    !(leads && region->config.lead.param == i), region->params[i] };
+            list[n++] = (struct parameter){ pointer_type(arena, fn->params[i]->type.dtype, true),
+                                            !(overlaps && region->config.overlap.param == i),
+                                            region->params[i] };
     for (int i = 0; i < fn->ret->n_inputs; i++)
         list[n++] = (struct parameter){ pointer_type(arena, fn->ret->inputs[i]->type.dtype, false),
-                                        !leads, region->results[i] };
+                                        !overlaps, region->results[i] };
     if (region->config.scratch_bytes)
         list[n++] = (struct parameter){ "void *", true, "scratch" };
     for (int i = 0; i < emitted->n_arrays; i++)
@@ -184,9 +184,9 @@ const char *shapes_comment(struct codegen *codegen, const struct region *region)
             str_add(&out, out.n == line ? "-> " : " -> ");
         str_add(&out, text);
     }
-    if (region->place.leads)
+    if (region->place.overlaps)
         str_printf(&out, "\n* %s overlaps %s: each part of that is read before it is overwritten.",
-                   region->results[0], region->params[region->config.lead.param]);
+                   region->results[0], region->params[region->config.overlap.param]);
     return str_text(&out);
 }
 

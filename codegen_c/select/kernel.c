@@ -206,11 +206,11 @@ static bool may_share_memory(enum dtype a, enum dtype b)
     return a == b || dtype_bytes(a) == 1 || dtype_bytes(b) == 1;
 }
 
-bool kernel_leads(const struct region *region, struct lead *lead)
+bool kernel_overlaps(const struct region *region, struct overlap *overlap)
 {
     const struct value *x;
 
-    if (!region->config.kernel || !region->config.kernel->leads || !region->anchor ||
+    if (!region->config.kernel || !region->config.kernel->overlaps || !region->anchor ||
         region->fn->ret->n_inputs != 1)
         return false;
     x = anchor_source(region, 0);
@@ -218,8 +218,8 @@ bool kernel_leads(const struct region *region, struct lead *lead)
         value_n_uses(region->anchor->inputs[0]) != 1 ||
         !may_share_memory(x->type.dtype, region->fn->ret->inputs[0]->type.dtype))
         return false;
-    *lead = (struct lead){ .param = x->index };
-    return region->config.kernel->leads(region, lead);
+    *overlap = (struct overlap){ .param = x->index };
+    return region->config.kernel->overlaps(region, overlap);
 }
 
 bool kernel_fails(const struct region *region)

@@ -214,7 +214,7 @@ static bool may_overwrite(const struct codegen_region *region, int input, int64_
         return false;
     if (read == written && is_read_in_place(fn, param))
         return true;
-    return region->leads && is_read_before(fn, param, read, written);
+    return region->overlaps && is_read_before(fn, param, read, written);
 }
 
 /* The result's elements that lie where the region reads something else. */
@@ -262,9 +262,9 @@ static void write_values(const struct memory *m, const struct codegen_region *re
     for (int i = 0; i < call->n_outputs; i++)
         for (int64_t e = 0; e < type_elements(&call->outputs[i]->type); e++)
             *element_at(m, call->outputs[i], e) = content_of(call->outputs[i], e);
-    followed->n_in_place += n_over && !region->leads;
+    followed->n_in_place += n_over && !region->overlaps;
     followed->n_overlaid += n_over && m->result->places[call->outputs[0]->id].pixel_stride;
-    followed->n_leads += region->leads;
+    followed->n_overlaps += region->overlaps;
     followed->n_striped += is_striped(call->callee);
 }
 

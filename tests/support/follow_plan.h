@@ -6,14 +6,14 @@
 
 /* Regions of each kind that were met; n_overlaid: in place, over a piece of a greater value. */
 struct followed {
-    int n_in_place, n_overlaid, n_leads, n_striped;
+    int n_in_place, n_overlaid, n_overlaps, n_striped;
 };
 
 /* For graphs of f32 whose regions stand for themselves (those of image_graph, in stripes or not):
  * fails the test unless every element that a region reads is where it reads it, results of main
  * included, and no result lies over an element that its region reads later: element-wise regions
  * may write over what they read, windows over rows that they are done with (where the result says
- * that they lead), striped regions over nothing. n_pools: those
+ * that they overlap), striped regions over nothing. n_pools: those
  * that the arena is in, or 0. */
 struct followed follow_plan(const struct module *module, const struct codegen_result *result,
                             int n_pools);

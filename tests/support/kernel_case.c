@@ -329,8 +329,8 @@ void kernel_cases_check_as(const struct kernel_case *rows, int n, double toleran
     check_rows(&net, rows, n, tolerance, false, 0);
 }
 
-void kernel_cases_check_tight(const struct kernel_case *rows, int n, double tolerance,
-                              size_t most_scratch, const struct machine *machine)
+void kernel_cases_check_low_scratch(const struct kernel_case *rows, int n, double tolerance,
+                                    size_t most_scratch, const struct machine *machine)
 {
     struct network net = { .seed = 7, .machine = machine ? machine : &machines[0] };
 

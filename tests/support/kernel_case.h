@@ -27,8 +27,8 @@ void kernel_cases_check_as(const struct kernel_case *rows, int n, double toleran
 
 /* The same where scratch would be what the arena depends on: a few bytes lie there besides, and all
  * regions do without (their low-scratch form), or with most_scratch bytes. */
-void kernel_cases_check_tight(const struct kernel_case *rows, int n, double tolerance,
-                              size_t most_scratch, const struct machine *machine);
+void kernel_cases_check_low_scratch(const struct kernel_case *rows, int n, double tolerance,
+                                    size_t most_scratch, const struct machine *machine);
 
 #define KERNEL_CASES_CHECK(rows, tolerance)                                                        \
     kernel_cases_check(rows, (int)(sizeof(rows) / sizeof *(rows)), tolerance)

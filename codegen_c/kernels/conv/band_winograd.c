@@ -232,7 +232,7 @@ static const char *sum_of_row(struct bind *bind, const struct rows *rows, int ro
 
 /* Requests the output transform of m rows: to y if end is not NULL, else to an array. */
 static const char *bind_output(struct bind *bind, const struct rows *rows,
-                               const struct row_vector *vector, const struct tile_end *end)
+                               const struct row_vector *vector, const struct epilogue_store *end)
 {
     const char *name = arena_printf(bind->arena, "winograd_%d_of_%d_rows%s%s", (int)rows->m,
                                     rows->points, end ? "_stores" : "", end ? end->name : "");
@@ -273,19 +273,20 @@ static bool bind_results(struct bind *bind, const struct window *w, const struct
     const struct row_vector *vector = &tile->vector;
     const int own = bind->machine->lanes, lanes = vector->most < own ? vector->most : own;
     struct tile_place place = conv_tile_place(bind, w);
-    struct tile_end end;
+    struct epilogue_store end;
     bool stores;
 
     place.pixel = w->batch > 1 ? "(g * OUT_LEN + first + j)" : "(first + j)";
     place.channel = "block + i";
     place.apart = "OUT_W";
     stores = w->out_c % lanes == 0 && vectors_are_compared(bind->machine) &&
-             tile_end_of(bind, w, &place, vector->type, vector->lanes, &end);
+             epilogue_store_of(bind, w, &place, vector->type, vector->lanes, &end);
     bind_flag(bind, "stores", stores);
-    bind_text(bind, "results", "%s",
-              stores ? arena_printf(bind->arena, "%s, n_rows%s", tile_end_y(bind, &place), end.args)
-                     : arena_printf(bind->arena, "&out[j * %s + i], %s * %s", tile->channels,
-                                    tile->pixels, tile->channels));
+    bind_text(
+        bind, "results", "%s",
+        stores ? arena_printf(bind->arena, "%s, n_rows%s", epilogue_store_y(bind, &place), end.args)
+               : arena_printf(bind->arena, "&out[j * %s + i], %s * %s", tile->channels,
+                              tile->pixels, tile->channels));
     bind_text(bind, "transform_output", "%s",
               bind_output(bind, rows, vector, stores ? &end : NULL));
     bind_text(bind, "out_lanes", "%s", vector->lanes);

@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv_packs.h"
@@ -191,7 +191,7 @@ static bool bind_conv(struct bind *bind)
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
                                                bind_form(bind, &w, &panels, chunk), &stores);
 
-    assert(tile.most_pixels <= tile_most_pixels(bind->region, columns)); /* its lead */
+    assert(tile.most_pixels <= tile_most_pixels(bind->region, columns)); /* its overlap */
     keys_offer(bind->keys, "fetch",
                arena_printf(bind->arena, "%d",
                             (int)conv_fetch(&panels, chunk, &tile, window_out_len(&w))));
@@ -207,12 +207,12 @@ static bool bind_conv(struct bind *bind)
 
 /* Tiles of pixels, all channels of one before the next. With overlap bind drops NC blocks, so not
  * where that is much slower. */
-static bool leads_conv(const struct region *region, struct lead *lead)
+static bool overlaps_conv(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
     struct dense dense;
 
-    lead->bytes = lead_of_windows(region, &w, tile_most_pixels(region, w.out_c));
+    overlap->bytes = overlap_of_windows(region, &w, tile_most_pixels(region, w.out_c));
     /* Matrix products take this kernel for its NC blocks, which read all of x again. */
     return window_is_last(&w) && w.groups == 1 && !window_is_dense(region, &dense) &&
            !conv_weights_are_far(region, &w);
@@ -224,7 +224,7 @@ const struct kernel kernel_conv = {
     .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv,
+    .overlaps = overlaps_conv,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv, bind_conv },
                { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_packed, bind_conv,
                  .late = true },

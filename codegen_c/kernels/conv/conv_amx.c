@@ -7,7 +7,7 @@
  * split for a block of pixels before any of their results is stored; all blocks of channels then
  * read them. */
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
@@ -96,13 +96,13 @@ static int64_t chunk_of(const struct bind *bind, const struct window *w)
     const int64_t most = fit ? fit : CHANNELS, n = (w->out_c + most - 1) / most;
     const int64_t chunk = (w->out_c + n * CHANNELS - 1) / (n * CHANNELS) * CHANNELS;
 
-    return bind->region->place.leads || chunk >= w->out_c ? w->out_c : chunk;
+    return bind->region->place.overlaps || chunk >= w->out_c ? w->out_c : chunk;
 }
 
 /* Channels computed together, of which the last may be fewer, and the functions that store their
  * sums. Returns how many. */
 static int bind_channels(struct bind *bind, const struct amx_shape *shape, const struct window *w,
-                         const struct tile_end *end)
+                         const struct epilogue_store *end)
 {
     const int64_t all = amx_channels(w->out_c), step = 4 / shape->high * AMX_LANES;
     const int64_t most = all < step ? all : step, rest = all % most;
@@ -136,7 +136,7 @@ static bool bind_conv_amx(struct bind *bind)
     const int64_t chunk = chunk_of(bind, &w);
     const bool on_stack = parts_bytes(&w, &shape) + n_pointers * POINTER <= MOST_ON_STACK;
     struct tile_place place = conv_tile_place(bind, &w);
-    struct tile_end end;
+    struct epilogue_store end;
     bool stores;
     int most;
 
@@ -144,7 +144,7 @@ static bool bind_conv_amx(struct bind *bind)
     if (!pointwise)
         bind_text(bind, "split", "%s", bind_amx_split(bind));
     place.some = w.out_c % AMX_LANES != 0;
-    stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+    stores = epilogue_store_of(bind, &w, &place, "vector_f32", "LANES", &end);
     bind_conv_places(bind, &w);
     bind_text(bind, "weight", "%s", bind_amx_weights(bind, &panels));
     bind->region->config.amx_more =
@@ -177,7 +177,7 @@ static bool bind_conv_amx(struct bind *bind)
     }
     most = bind_channels(bind, &shape, &w, stores ? &end : NULL);
     if (stores) {
-        bind_text(bind, "end_args", "%s, n_pixels, OUT_C - block%s", tile_end_y(bind, &place),
+        bind_text(bind, "end_args", "%s, n_pixels, OUT_C - block%s", epilogue_store_y(bind, &place),
                   end.args);
         return true;
     }
@@ -185,14 +185,14 @@ static bool bind_conv_amx(struct bind *bind)
 }
 
 /* As many pixels as registers take, all channels of them before the next. */
-static bool leads_conv_amx(const struct region *region, struct lead *lead)
+static bool overlaps_conv_amx(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
     const struct amx_shape shape =
         amx_shape_of(window_out_len(&w), window_k_len(&w), w.in_c, w.out_c);
 
-    lead->bytes = lead_of_windows(region, &w, (int64_t)shape.high * shape.rows);
+    overlap->bytes = overlap_of_windows(region, &w, (int64_t)shape.high * shape.rows);
     return window_is_last(&w) && !conv_weights_are_far(region, &w);
 }
 
@@ -201,7 +201,7 @@ const struct kernel kernel_conv_amx = {
     .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv_amx,
+    .overlaps = overlaps_conv_amx,
     .forms = { { OPS(OP_CONV1D), accepts_conv_amx, bind_conv_amx },
                { OPS(OP_CONV2D, OP_CONV3D), accepts_conv_amx, bind_conv_amx, .late = true },
                { OPS(OP_DENSE), accepts_dense_amx, bind_conv_amx, .late = true },

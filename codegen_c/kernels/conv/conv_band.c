@@ -118,8 +118,8 @@ static void bind_band(struct bind *bind, const struct window *w, const struct ti
 {
     const int64_t in_c = w->in_c / w->groups, width = band_width(w);
     const int64_t row = row_bytes_of(w);
-    const int64_t rows = bind->region->place.tight ? band_most_rows(w, row, BAND_BYTES)
-                                                   : long_band(bind->region, w, row);
+    const int64_t rows = bind->region->place.low_scratch ? band_most_rows(w, row, BAND_BYTES)
+                                                         : long_band(bind->region, w, row);
 
     bind_band_rows(bind, w, rows);
     bind_text(bind, "band_w", "%s", band_covered(bind, w, 2, "(OUT_W - 1)"));

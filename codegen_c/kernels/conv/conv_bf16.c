@@ -8,7 +8,7 @@
  * under the kernel are gathered for each pixel of a tile, padding as zeros, and converted there, by
  * 9 instructions for 64 of them; contiguous inputs are converted in place. */
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
@@ -168,7 +168,7 @@ static void bind_patches(struct bind *bind, const struct window *w)
 }
 
 /* Requests the tiles of two vectors and of one, as needed. */
-static void bind_tiles(struct bind *bind, const struct window *w, const struct tile_end *end,
+static void bind_tiles(struct bind *bind, const struct window *w, const struct epilogue_store *end,
                        bool some)
 {
     const int pixels = pixels_of(w);
@@ -192,12 +192,12 @@ static bool bind_conv_bf16(struct bind *bind)
     const bool some = w.out_c % BF16_LANES != 0;
     const int64_t chunk = chunk_of(&w), all = rounded_up(w.out_c, BF16_LANES);
     struct tile_place place = conv_tile_place(bind, &w);
-    struct tile_end end;
+    struct epilogue_store end;
     bool stores;
 
     place.codes = true;
     place.some = some;
-    stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+    stores = epilogue_store_of(bind, &w, &place, "vector_f32", "LANES", &end);
     keys_offer(bind->keys, "tin", dtype_c_type(anchor_source(bind->region, 0)->type.dtype));
     bind_conv_places(bind, &w);
     bind_weights(bind, &w);
@@ -212,7 +212,7 @@ static bool bind_conv_bf16(struct bind *bind)
     bind_text(bind, "in_chunk", chunk < all ? "(block - chunk)" : "block");
     bind_flag(bind, "stores", stores);
     if (stores) {
-        bind_text(bind, "end_args", "%s, n_pixels, OUT_C - block%s", tile_end_y(bind, &place),
+        bind_text(bind, "end_args", "%s, n_pixels, OUT_C - block%s", epilogue_store_y(bind, &place),
                   end.args);
         return true;
     }
@@ -221,11 +221,11 @@ static bool bind_conv_bf16(struct bind *bind)
 
 /* Tiles of pixels, all channels of one before the next; the inputs of a tile are converted before
  * the tile is written. Not with NC blocks. */
-static bool leads_conv_bf16(const struct region *region, struct lead *lead)
+static bool overlaps_conv_bf16(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_copies(region, &w, 1);
+    overlap->bytes = overlap_of_copies(region, &w, 1);
     return window_is_last(&w) && bf16_takes_all_channels(&w);
 }
 
@@ -234,7 +234,7 @@ const struct kernel kernel_conv_bf16 = {
     .sums = SUMS_PLAIN,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv_bf16,
+    .overlaps = overlaps_conv_bf16,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_bf16, bind_conv_bf16 },
                { OPS(OP_DENSE), accepts_dense_bf16, bind_conv_bf16 },
                { OPS(OP_MATMUL), accepts_matmul_bf16, bind_conv_bf16 } },

@@ -160,7 +160,7 @@ static int64_t bind_columns_band(struct bind *bind, const struct window *w, stru
 /* Binds where a vector's results begin, in y or an array of sums, and the microkernel's other
  * arguments. */
 static void bind_results(struct bind *bind, const struct window *w, const struct columns *columns,
-                         const struct tile_end *end)
+                         const struct epilogue_store *end)
 {
     const bool batched = w->batch > 1;
     const char *pixel_stride = pixel_stride_of_y(bind->region, "OUT_C"), *step;
@@ -197,12 +197,12 @@ static bool bind_conv_columns(struct bind *bind)
     const bool whole = w.out_c % columns.channels == 0;
     struct tile_place place = conv_tile_place(bind, &w);
     const int64_t band = bind_columns_band(bind, &w, &columns);
-    struct tile_end end;
+    struct epilogue_store end;
     bool stores, skips;
 
     place.across = true;
     stores = whole && (!columns.joined || (w.out_c == columns.channels && !strided)) &&
-             tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+             epilogue_store_of(bind, &w, &place, "vector_f32", "LANES", &end);
     /* Results computed one by one are computed once only: y may lie over operands read beside
      * them. */
     skips = !stores && bind->region->fn->n_params > 1 && w.out[2] % bind->machine->lanes != 0;

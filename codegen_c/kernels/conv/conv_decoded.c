@@ -13,7 +13,7 @@
  * Weights are always dequantised a KC block at a time, for as many pixels as are computed
  * together. */
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
@@ -259,13 +259,13 @@ static bool bind_conv_decoded(struct bind *bind)
 
 /* Groups of pixels, whose inputs are dequantised before they are written; once more for each part
  * of the channels, if not all sums fit. */
-static bool leads_conv_decoded(const struct region *region, struct lead *lead)
+static bool overlaps_conv_decoded(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
     const int64_t group = decoded_group(&w);
 
-    lead->bytes =
-        group ? lead_of_windows(region, &w, group) : lead_of_copies(region, &w, decoded_step(&w));
+    overlap->bytes = group ? overlap_of_windows(region, &w, group)
+                           : overlap_of_copies(region, &w, decoded_step(&w));
     return window_is_last(&w);
 }
 
@@ -275,7 +275,7 @@ const struct kernel kernel_conv_decoded = {
     .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv_decoded,
+    .overlaps = overlaps_conv_decoded,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_decoded, bind_conv_decoded },
                { OPS(OP_DENSE), accepts_dense_decoded, bind_conv_decoded },
                { OPS(OP_MATMUL), accepts_matmul_dense_decoded, bind_conv_decoded } },

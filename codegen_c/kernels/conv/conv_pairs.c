@@ -4,7 +4,7 @@
 #include <assert.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
@@ -405,9 +405,9 @@ static bool bind_conv_pairs(struct bind *bind)
         w.groups * w.batch == 1 && !decoded && conv_fetches_weights(bind->machine, &panels, chunk);
     const int64_t step = step_of(bind, &w, ahead);
     const struct tile_place place = place_of(bind, &w);
-    struct tile_end end;
+    struct epilogue_store end;
     const bool stores = panels.n_rows >= 2 * PAIRS_LANES /* a tile */ &&
-                        tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+                        epilogue_store_of(bind, &w, &place, "vector_f32", "LANES", &end);
     const char *scale, *scale_at, *inputs;
     struct tile tile;
     int64_t n_weights;
@@ -434,7 +434,7 @@ static bool bind_conv_pairs(struct bind *bind)
     bind_text(bind, "inputs", "%s", inputs);
     bind_text(bind, "summed", "%s", stores ? "tap" : inputs);
     if (stores) {
-        bind_text(bind, "end_args", "%s%s", tile_end_y(bind, &place), end.args);
+        bind_text(bind, "end_args", "%s%s", epilogue_store_y(bind, &place), end.args);
         bind_stored(bind, &panels, &tile, window_out_len(&w) % tile.most_pixels > 0);
         bind_text(bind, "scale_at", "%s", scale_at);
     }
@@ -455,7 +455,7 @@ static bool bind_conv_pairs(struct bind *bind)
 }
 
 /* As conv; not if all weights would have to be dequantised at once, and are many. */
-static bool leads_conv_pairs(const struct region *region, struct lead *lead)
+static bool overlaps_conv_pairs(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
     int pixels, channels;
@@ -463,7 +463,7 @@ static bool leads_conv_pairs(const struct region *region, struct lead *lead)
     tile_extents_of_pairs(region->machine, 0, w.out_c, &pixels, &channels);
     if (region->choice) /* another tile, maybe */
         pixels = MOST_TILE_PIXELS;
-    lead->bytes = lead_of_windows(region, &w, pixels);
+    overlap->bytes = overlap_of_windows(region, &w, pixels);
     return window_is_last(&w) && w.groups == 1 && pairs_are_decoded_at_once(region);
 }
 
@@ -472,7 +472,7 @@ const struct kernel kernel_conv_pairs = {
     .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv_pairs,
+    .overlaps = overlaps_conv_pairs,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_pairs, bind_conv_pairs },
                { OPS(OP_CONV1D, OP_CONV2D), accepts_conv_pairs_anyway, bind_conv_pairs,
                  .late = true },

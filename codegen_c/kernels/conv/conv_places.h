@@ -4,7 +4,7 @@
 #define CODEGEN_C_KERNELS_CONV_CONV_PLACES_H
 
 #include "codegen_c/core/window.h"
-#include "codegen_c/microkernel/tile_end.h"
+#include "codegen_c/microkernel/epilogue_store.h"
 
 /* Sets these keys:
  *

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv_places.h"
@@ -41,14 +41,15 @@ static bool bind_conv_small(struct bind *bind)
     int pixels, channels;
 
     tile_extents(bind->machine, 0, panels.n_rows, &pixels, &channels);
-    assert(tile.most_pixels <= (bind->region->choice ? MOST_TILE_PIXELS : pixels)); /* its lead */
+    assert(tile.most_pixels <=
+           (bind->region->choice ? MOST_TILE_PIXELS : pixels)); /* its overlap */
     bind_data(bind);
     bind_conv_places(bind, &w);
     bind_conv_weights(bind, &panels);
     bind_conv_width(bind, &panels, "block");
     bind_text(bind, "tile_more", "%s", tile.fn);
     bind_int(bind, "panel", panels.width);
-    bind_flag(bind, "together", bind->region->place.leads && panels.n_rows > panels.width);
+    bind_flag(bind, "together", bind->region->place.overlaps && panels.n_rows > panels.width);
     bind_flag(bind, "wide", wide);
     bind_int(bind, "chunk", CHUNK);
     bind_int(bind, "chunk_taps", wide ? 1 : CHUNK / in_c);
@@ -69,7 +70,7 @@ static bool bind_conv_small(struct bind *bind)
 
 /* Tiles of pixels, panel by panel: with overlap, all panels of one group of tiles before the
  * next. */
-static bool leads_conv_small(const struct region *region, struct lead *lead)
+static bool overlaps_conv_small(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
     int pixels, channels;
@@ -77,7 +78,7 @@ static bool leads_conv_small(const struct region *region, struct lead *lead)
     tile_extents(region->machine, 0, w.out_c, &pixels, &channels);
     if (region->choice) /* another tile, maybe */
         pixels = MOST_TILE_PIXELS;
-    lead->bytes = lead_of_windows(region, &w, LEADING_TILES * pixels);
+    overlap->bytes = overlap_of_windows(region, &w, LEADING_TILES * pixels);
     return window_is_last(&w) && w.groups == 1;
 }
 
@@ -87,7 +88,7 @@ const struct kernel kernel_conv_small = {
     .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv_small,
+    .overlaps = overlaps_conv_small,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_small, bind_conv_small },
                { OPS(OP_DENSE), accepts_dense_small, bind_conv_small },
                { OPS(OP_MATMUL), accepts_matmul_dense_small, bind_conv_small } },

@@ -6,7 +6,7 @@
  *          unrolled, so that only inputs are loaded. If each input meets one vector of channels,
  *          products would wait for other loads; if sums are short, for the ends of loops */
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
@@ -84,7 +84,8 @@ static const char *each(struct bind *bind, const char *before, int64_t n, const 
  * the epilogue's functions need registers. */
 static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
                                         const struct stationary *tile,
-                                        const struct row_vector *vector, const struct tile_end *end)
+                                        const struct row_vector *vector,
+                                        const struct epilogue_store *end)
 {
     const char *name = arena_printf(bind->arena, "tile_stationary_%dto%d_by%d%s%s", (int)in_c,
                                     (int)tile->vectors * vector->most, (int)tile->pixels,
@@ -126,8 +127,8 @@ static bool bind_conv_stationary(struct bind *bind)
     const struct panels panels = conv_panels(&w, w.out_c / w.groups);
     const struct tile_place place = conv_tile_place(bind, &w);
     const struct row_vector vector = bind_row_vector(bind, panels.n_rows);
-    struct tile_end end;
-    const bool stores = tile_end_of(bind, &w, &place, vector.type, vector.lanes, &end);
+    struct epilogue_store end;
+    const bool stores = epilogue_store_of(bind, &w, &place, vector.type, vector.lanes, &end);
 
     bind_conv_places(bind, &w);
     bind_conv_weights(bind, &panels);
@@ -141,7 +142,7 @@ static bool bind_conv_stationary(struct bind *bind)
               bind_stationary_tile(bind, panels.len, &tile, &vector, stores ? &end : NULL));
     bind_text(bind, "weight_at", "&weight[%sblock]", conv_group_start(bind, &w, &panels, "IN_C"));
     if (stores) {
-        bind_text(bind, "results", "%s%s", tile_end_y(bind, &place), end.args);
+        bind_text(bind, "results", "%s%s", epilogue_store_y(bind, &place), end.args);
         return true;
     }
     bind_text(bind, "results", "sum, BLOCK");
@@ -150,11 +151,11 @@ static bool bind_conv_stationary(struct bind *bind)
 }
 
 /* Strips of pixels, as long as a tile at most. */
-static bool leads_conv_stationary(const struct region *region, struct lead *lead)
+static bool overlaps_conv_stationary(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, MOST_TILE_PIXELS);
+    overlap->bytes = overlap_of_windows(region, &w, MOST_TILE_PIXELS);
     return window_is_last(&w) && w.groups == 1;
 }
 
@@ -164,7 +165,7 @@ const struct kernel kernel_conv_stationary = {
     .fuses = true,
     .reads_strided = reads_conv_pixels,
     .writes_strided = writes_conv_pixels,
-    .leads = leads_conv_stationary,
+    .overlaps = overlaps_conv_stationary,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D, OP_CONV3D), accepts_conv_stationary,
                  bind_conv_stationary } },
 };

@@ -134,7 +134,7 @@ void bind_conv_weight_at(struct bind *bind, const struct window *w, const struct
 }
 
 /* Whether sums, without an epilogue, are stored channels first by a helper with 16-lane vectors.
- * <<<* its lead the overlap distance counts on it */
+ * The overlap distance counts on it. */
 static bool stores_planes(const struct bind *bind, const struct window *w)
 {
     const struct machine *machine = bind->machine;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
@@ -406,21 +406,21 @@ static bool bind_depthwise(struct bind *bind)
  * of a pixel of y lies over that block of the same or an earlier pixel of x. Whole rows of x are
  * dequantised before the rows of y at the same place are written; for strips that depends on the
  * window. */
-static bool leads_depthwise(const struct region *region, struct lead *lead)
+static bool overlaps_depthwise(const struct region *region, struct overlap *overlap)
 {
     const struct window w = depthwise_window(region);
     const size_t x_bytes = x_element_bytes(region);
 
     if (!window_is_last(&w))
         return false;
-    lead->exact = data_is_small(region);
-    if (lead->exact && (w.in_c != w.out_c || x_bytes != y_element_bytes(region)))
+    overlap->exact = data_is_small(region);
+    if (overlap->exact && (w.in_c != w.out_c || x_bytes != y_element_bytes(region)))
         return false;
-    if (lead->exact && depthwise_goes_down_strips(region, &w))
-        return lead_lies_over(&w, true);
-    if (lead->exact)
+    if (overlap->exact && depthwise_goes_down_strips(region, &w))
+        return overlap_lies_over(&w, true);
+    if (overlap->exact)
         return w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
-    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    overlap->bytes = overlap_of_windows(region, &w, GROUP_OF_ROW);
     return !weight_is_small(region);
 }
 
@@ -430,6 +430,6 @@ const struct kernel kernel_depthwise = {
     .fuses = true,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
-    .leads = leads_depthwise,
+    .overlaps = overlaps_depthwise,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_depthwise, bind_depthwise } },
 };

@@ -5,7 +5,7 @@
  *          value with its right neighbour, so that an instruction takes two taps; an odd last tap
  *          of a kernel row has words of its own. With 8 channels two pixels share a vector */
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/depthwise.h"
 #include "codegen_c/microkernel/bf16.h"
@@ -169,8 +169,8 @@ static bool bind_depthwise_bf16(struct bind *bind)
     const bool can_twice = w.in_c * 2 == BF16_LANES && w.stride[2] == 1 && w.out[2] % 2 == 0 &&
                            !pixels_are_apart(bind->region);
     struct tile_place place = place_of(&w, can_twice);
-    struct tile_end end;
-    const bool stores = tile_end_of(bind, &w, &place, "vector_f32", "LANES", &end);
+    struct epilogue_store end;
+    const bool stores = epilogue_store_of(bind, &w, &place, "vector_f32", "LANES", &end);
     const bool twice = can_twice && stores;
     const struct bf16_row row = { .k_h = w.k[1],
                                   .k_w = w.k[2],
@@ -192,7 +192,7 @@ static bool bind_depthwise_bf16(struct bind *bind)
     bind_flag(bind, "stores", stores);
     bind_int(bind, "surplus", row.together - 1);
     if (stores) {
-        bind_text(bind, "end_args", "%s, %s%s", tile_end_y(bind, &place),
+        bind_text(bind, "end_args", "%s, %s%s", epilogue_store_y(bind, &place),
                   twice ? "LANES" : "n_channels", end.args);
         return true;
     }
@@ -200,11 +200,11 @@ static bool bind_depthwise_bf16(struct bind *bind)
 }
 
 /* As depthwise with dequantised data, all of it row by row. */
-static bool leads_depthwise_bf16(const struct region *region, struct lead *lead)
+static bool overlaps_depthwise_bf16(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->exact = true;
+    overlap->exact = true;
     return window_is_last(&w) && x_element_bytes(region) == y_element_bytes(region) &&
            w.out[2] <= w.in[2] && w.pad[1] <= (w.k[1] - 1) * w.dil[1];
 }
@@ -214,6 +214,6 @@ const struct kernel kernel_depthwise_bf16 = {
     .sums = SUMS_PLAIN,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
-    .leads = leads_depthwise_bf16,
+    .overlaps = overlaps_depthwise_bf16,
     .forms = { { OPS(OP_CONV1D, OP_CONV2D), accepts_depthwise_bf16, bind_depthwise_bf16 } },
 };

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
@@ -190,14 +190,14 @@ static bool bind_depthwise_winograd(struct bind *bind)
     return limited || bind_functions(bind, &w, channels);
 }
 
-/* Whether y may begin `lead` pixels in front of x if it is written two rows at a time, column by
+/* Whether y may begin `overlap` pixels in front of x if it is written two rows at a time, column by
  * column: over nothing further right in the rows under them, nor in those under the next two. */
-static bool two_rows_lie_over(const struct window *w, int64_t lead)
+static bool two_rows_lie_over(const struct window *w, int64_t overlap)
 {
     for (int64_t row = 0; row < w->out[1]; row += 2)
         for (int64_t at = row * w->out[2]; at < (row + 2) * w->out[2] && at < window_out_len(w);
              at++) {
-            const int64_t over = at - lead, first = row - w->pad[1], column = at % w->out[2];
+            const int64_t over = at - overlap, first = row - w->pad[1], column = at % w->out[2];
 
             if (over < 0 || over / w->in[2] < first)
                 continue;
@@ -209,17 +209,17 @@ static bool two_rows_lie_over(const struct window *w, int64_t lead)
 
 /* Some channels of all pixels, then the next: pixels of y and x have the same size, and y begins as
  * few pixels in front of x as possible. Vectors that lay in one cache line still do. */
-static bool leads_depthwise_winograd(const struct region *region, struct lead *lead)
+static bool overlaps_depthwise_winograd(const struct region *region, struct overlap *overlap)
 {
     enum { LINE = 64 /* bytes */ };
     const struct window w = window_of_conv(region);
     const int64_t pixel = w.in_c * (int64_t)x_element_bytes(region);
     int64_t pixels = 0;
 
-    lead->exact = true;
+    overlap->exact = true;
     while (pixels * pixel % LINE != 0 || !two_rows_lie_over(&w, pixels))
         pixels++;
-    lead->bytes = (size_t)(pixels * pixel);
+    overlap->bytes = (size_t)(pixels * pixel);
     return window_is_last(&w);
 }
 
@@ -228,7 +228,7 @@ const struct kernel kernel_depthwise_winograd = {
     .sums = SUMS_NOT_SIMULATED,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
-    .leads = leads_depthwise_winograd,
+    .overlaps = overlaps_depthwise_winograd,
     .forms = { { OPS(OP_CONV2D), accepts_depthwise_winograd, bind_depthwise_winograd },
                { OPS(OP_CONV2D), accepts_depthwise_winograd_anyway, bind_depthwise_winograd,
                  .late = true } },

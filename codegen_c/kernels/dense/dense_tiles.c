@@ -234,7 +234,7 @@ static void bind_packing(struct bind *bind, const struct product *p, bool whole_
 static bool bind_matmul_tiles(struct bind *bind)
 {
     const struct product p = product_of(bind->region);
-    const bool parts = bind->region->place.tight;
+    const bool parts = bind->region->place.low_scratch;
     const bool gathered = p.transpose_a || data_is_small(bind->region);
     const int panel = tile_panel(bind->machine);
     /* Of any number of columns: whole panels, and a rest. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/core/number.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/exact_steps.h"
@@ -82,7 +82,7 @@ static int64_t channels_of_part(const struct window *w)
 /* Binds where a patch is gathered. */
 static void bind_patch(struct bind *bind, const struct window *w)
 {
-    const bool parts = bind->region->place.tight;
+    const bool parts = bind->region->place.low_scratch;
     const int64_t n = patch_of(w);
     const bool few = n > 0 && n <= MOST_ON_STACK;
 
@@ -202,30 +202,30 @@ static bool bind_exact_log_softmax(struct bind *bind)
 
 /* Pixel by pixel. If each channel is a group, all pixels of one before the next, so that pixels lie
  * exactly over pixels of the same size. */
-static bool leads_exact_conv(const struct region *region, struct lead *lead)
+static bool overlaps_exact_conv(const struct region *region, struct overlap *overlap)
 {
     enum { STEP = 16 /* offsets in the arena (PLAN_ALIGN): divides exact distances */ };
     const struct window w = window_of_conv(region);
     const int64_t pixel = w.out_c * (int64_t)y_element_bytes(region);
 
-    lead->exact = w.groups > 1;
-    lead->bytes = lead_of_windows(region, &w, 1);
-    if (!lead->exact)
+    overlap->exact = w.groups > 1;
+    overlap->bytes = overlap_of_windows(region, &w, 1);
+    if (!overlap->exact)
         return window_is_last(&w);
     if (w.in_c != w.groups || w.out_c != w.groups ||
         w.in_c * (int64_t)x_element_bytes(region) != pixel)
         return false;
-    if (lead_lies_over(&w, false))
-        lead->bytes = 0;
-    while (lead->bytes % (size_t)pixel != 0 || lead->bytes % STEP != 0)
-        lead->bytes++;
+    if (overlap_lies_over(&w, false))
+        overlap->bytes = 0;
+    while (overlap->bytes % (size_t)pixel != 0 || overlap->bytes % STEP != 0)
+        overlap->bytes++;
     return window_is_last(&w);
 }
 
 const struct kernel kernel_exact_conv = {
     .name = "exact_conv",
     .sums = SUMS_NONE,
-    .leads = leads_exact_conv,
+    .overlaps = overlaps_exact_conv,
     .spares = scratch_exact_conv,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D), accepts_exact_conv,
                  bind_exact_conv } },

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/core/number.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/kernels/dense/dense.h"
@@ -152,18 +152,18 @@ static bool bind_qnn_matmul(struct bind *bind)
     return bind_epilogue_at(bind, "acc", "at");
 }
 
-static bool leads_qnn_conv(const struct region *region, struct lead *lead)
+static bool overlaps_qnn_conv(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, 1);
+    overlap->bytes = overlap_of_windows(region, &w, 1);
     return window_is_last(&w) && w.groups == 1;
 }
 
 const struct kernel kernel_qnn_conv = {
     .name = "qnn_conv",
     .sums = SUMS_NONE,
-    .leads = leads_qnn_conv,
+    .overlaps = overlaps_qnn_conv,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D, OP_QNN_CONV3D), accepts_qnn_conv,
                  bind_qnn_conv } },
 };

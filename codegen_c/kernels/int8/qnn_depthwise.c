@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/core/number.h"
 #include "codegen_c/expr/lanes.h"
 #include "codegen_c/microkernel/dot.h"
@@ -322,7 +322,7 @@ static bool bind_qnn_depthwise_rows(struct bind *bind)
     const int lanes = lanes_of_rows(bind->region, &w), lines = w.k[1] < WORD ? (int)w.k[1] : WORD;
     const int turn = turn_of(bind);
     const size_t bytes = bytes_of_columns(&w, lanes);
-    const bool local = bind->region->place.tight || has_room_for_columns(bind->region, bytes);
+    const bool local = bind->region->place.low_scratch || has_room_for_columns(bind->region, bytes);
     struct position position;
     double zero = 0;
     bool vectors;
@@ -358,35 +358,36 @@ static bool bind_qnn_depthwise_rows(struct bind *bind)
     return true;
 }
 
-static bool leads_qnn_depthwise(const struct region *region, struct lead *lead)
+static bool overlaps_qnn_depthwise(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, 1);
+    overlap->bytes = overlap_of_windows(region, &w, 1);
     return window_is_last(&w);
 }
 
 /* Row by row, block of channels by block within a row. */
-static bool leads_qnn_depthwise_rows(const struct region *region, struct lead *lead)
+static bool overlaps_qnn_depthwise_rows(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = depthwise_rows_are_copied(region, &w) ? lead_of_copies(region, &w, w.out[2])
-                                                        : lead_of_windows(region, &w, GROUP_OF_ROW);
+    overlap->bytes = depthwise_rows_are_copied(region, &w)
+                         ? overlap_of_copies(region, &w, w.out[2])
+                         : overlap_of_windows(region, &w, GROUP_OF_ROW);
     return window_is_last(&w);
 }
 
 const struct kernel kernel_qnn_depthwise = {
     .name = "qnn_depthwise",
     .sums = SUMS_NONE,
-    .leads = leads_qnn_depthwise,
+    .overlaps = overlaps_qnn_depthwise,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D), accepts_qnn_depthwise, bind_qnn_depthwise } },
 };
 
 const struct kernel kernel_qnn_depthwise_rows = {
     .name = "qnn_depthwise_rows",
     .sums = SUMS_NONE,
-    .leads = leads_qnn_depthwise_rows,
+    .overlaps = overlaps_qnn_depthwise_rows,
     .spares = scratch_qnn_depthwise_rows,
     .forms = { { OPS(OP_QNN_CONV2D), accepts_qnn_depthwise_rows, bind_qnn_depthwise_rows } },
 };

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/microkernel/dot.h"
 
@@ -153,7 +153,7 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
     for (chunk = DOT_BLOCK; chunk < channels && n < MOST_CHUNKS; chunk *= 2)
         values[n++] = chunk;
     chunk = bind_knob(bind, KNOB_CHUNK, channels, n, values);
-    if (bind->region->place.leads) /* then all channels of a position go together */
+    if (bind->region->place.overlaps) /* then all channels of a position go together */
         chunk = channels;
     bind_flag(bind, "chunked", chunk < channels);
     bind_int(bind, "chunk_c", chunk);
@@ -175,7 +175,8 @@ static bool is_pointwise(const struct window *w)
  * channels, or with overlap those of one panel, are done. */
 static bool lies_as_patches(const struct region *region, const struct window *w)
 {
-    return is_pointwise(w) && w->in_c % 4 == 0 && (!region->place.leads || w->out_c <= DOT_BLOCK);
+    return is_pointwise(w) && w->in_c % 4 == 0 &&
+           (!region->place.overlaps || w->out_c <= DOT_BLOCK);
 }
 
 static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
@@ -210,7 +211,7 @@ static bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
-    bind_pixels(bind, &w, bind->region->place.tight && part.len < dot.len);
+    bind_pixels(bind, &w, bind->region->place.low_scratch && part.len < dot.len);
     position_by_division(bind, "at", &position);
     position.hoists = true;
     if (w.out_c > 1)
@@ -330,18 +331,18 @@ static bool bind_qnn_dense_tiles(struct bind *bind)
 
 /* The bytes under a tile's windows are gathered before its sums are taken; in the low-scratch form
  * again for each panel, but no tile lies over what its own windows read. */
-static bool leads_qnn_conv_tiles(const struct region *region, struct lead *lead)
+static bool overlaps_qnn_conv_tiles(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_conv(region);
 
-    lead->bytes = lead_of_windows(region, &w, dot_most_pixels(region->machine));
+    overlap->bytes = overlap_of_windows(region, &w, dot_most_pixels(region->machine));
     return window_is_last(&w) && w.groups == 1;
 }
 
 const struct kernel kernel_qnn_conv_tiles = {
     .name = "qnn_conv_tiles",
     .sums = SUMS_NONE,
-    .leads = leads_qnn_conv_tiles,
+    .overlaps = overlaps_qnn_conv_tiles,
     .spares = scratch_qnn_conv_tiles,
     .forms = { { OPS(OP_QNN_CONV1D, OP_QNN_CONV2D), accepts_qnn_conv_tiles, bind_qnn_conv_tiles } },
 };

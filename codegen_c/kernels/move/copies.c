@@ -152,8 +152,8 @@ static const char *transpose_text(struct arena *arena, const struct copy *copy)
     return str_text(&out);
 }
 
-/* leads: y may overlap what is read. */
-static const char *copy_text(struct arena *arena, const struct copy *copy, bool leads)
+/* overlaps: y may overlap what is read. */
+static const char *copy_text(struct arena *arena, const struct copy *copy, bool overlaps)
 {
     const int last = copy->n - 1;
     const bool decodes = copy->get && *copy->get;
@@ -165,9 +165,9 @@ static const char *copy_text(struct arena *arena, const struct copy *copy, bool 
 
     add_loops(&out, copy, n_loops);
     if (runs)
-        str_printf(&out, "(void)%s(%s, %s, %" PRId64 "u * sizeof *%s);", leads ? "memmove" : "memcpy",
-                   address_text(arena, copy->y, to), address_text(arena, copy->x, from),
-                   copy->extent[last], copy->y);
+        str_printf(&out, "(void)%s(%s, %s, %" PRId64 "u * sizeof *%s);",
+                   overlaps ? "memmove" : "memcpy", address_text(arena, copy->y, to),
+                   address_text(arena, copy->x, from), copy->extent[last], copy->y);
     else
         str_printf(&out, "%s[%s] = %s%s[%s]%s;", copy->y, to, decodes ? copy->get : "", copy->x,
                    from, decodes ? copy->got : "");
@@ -224,7 +224,7 @@ void bind_copies(struct bind *bind, struct copy *copies, int n)
             copy_by_strips(&copies[i]);
             one = transpose_text(bind->arena, &copies[i]);
         } else {
-            one = copy_text(bind->arena, &copies[i], region->place.leads);
+            one = copy_text(bind->arena, &copies[i], region->place.overlaps);
             if (strstr(one, "mem"))
                 bind_include(bind, "string.h");
         }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/kernels/move/copies.h"
 #include "codegen_c/microkernel/pixel_stride.h"
 #include "relay_ir/layout.h"
@@ -221,7 +221,7 @@ static bool bind_reverse_sequence(struct bind *bind)
 
 /* Runs of elements in the order of y. strided_slice reads each at its place in y or later;
  * depth_to_space moves everything under the first rows of blocks, then under the next. */
-static bool leads_copy(const struct region *region, struct lead *lead)
+static bool overlaps_copy(const struct region *region, struct overlap *overlap)
 {
     const struct node *node = region->anchor;
     const struct value *x = anchor_source(region, 0);
@@ -238,7 +238,7 @@ static bool leads_copy(const struct region *region, struct lead *lead)
     if (node->op != OP_DEPTH_TO_SPACE || !layout_is_last(node->attrs.block.layout) ||
         x->type.dim[0] != 1)
         return false;
-    lead->bytes = type_bytes(&x->type) / (size_t)x->type.dim[1];
+    overlap->bytes = type_bytes(&x->type) / (size_t)x->type.dim[1];
     return true;
 }
 
@@ -247,7 +247,7 @@ const struct kernel kernel_copy = {
     .sums = SUMS_NONE,
     .reads_strided = reads_copied,
     .writes_strided = writes_copied,
-    .leads = leads_copy,
+    .overlaps = overlaps_copy,
     .forms = { { OPS(OP_BROADCAST_TO, OP_TILE), accepts_move, bind_tile },
                { OPS(OP_CONCATENATE), accepts_move, bind_concatenate },
                { OPS(OP_DEPTH_TO_SPACE, OP_SPACE_TO_DEPTH), accepts_move, bind_depth_space },

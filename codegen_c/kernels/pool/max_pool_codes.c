@@ -120,7 +120,7 @@ static bool bind_max_pool_codes(struct bind *bind)
 const struct kernel kernel_max_pool_lanes = {
     .name = "max_pool_lanes",
     .sums = SUMS_NONE,
-    .leads = leads_pool,
+    .overlaps = overlaps_pool,
     .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D), accepts_max_pool_lanes,
                  bind_max_pool_lanes } },
 };
@@ -128,7 +128,7 @@ const struct kernel kernel_max_pool_lanes = {
 const struct kernel kernel_max_pool_codes = {
     .name = "max_pool_codes",
     .sums = SUMS_NONE,
-    .leads = leads_pool,
+    .overlaps = overlaps_pool,
     .forms = { { OPS(OP_MAX_POOL1D, OP_MAX_POOL2D, OP_MAX_POOL3D), accepts_max_pool_codes,
                  bind_max_pool_codes } },
 };

@@ -95,7 +95,7 @@ const struct kernel kernel_pool = {
     .sums = SUMS_PLAIN,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
-    .leads = leads_pool,
+    .overlaps = overlaps_pool,
     .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_AVG_POOL3D), accepts_pool_last,
                  bind_avg_pool_last },
                { OPS(OP_LP_POOL1D, OP_LP_POOL2D, OP_LP_POOL3D), accepts_pool_last,

@@ -55,8 +55,8 @@ const char *pool_row_text(struct bind *bind, const struct window *w, const char 
 /* Binds `at`, channel `c` of the pixel (n, od, oh, ow) of y; gives it as a position. */
 void bind_pool_position(struct bind *bind, const struct window *w, struct position *position);
 
-/* Pixel by pixel, volumes included: the record's `leads`. */
-bool leads_pool(const struct region *region, struct lead *lead);
+/* Pixel by pixel, volumes included: the record's `overlaps`. */
+bool overlaps_pool(const struct region *region, struct overlap *overlap);
 
 /* --- vectors (pool_tiles.c) --- */
 

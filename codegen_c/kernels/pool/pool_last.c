@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/kernels/pool/pool.h"
 #include "codegen_c/microkernel/pixel_stride.h"
@@ -163,10 +163,10 @@ void bind_pool_no_count(struct bind *bind)
     bind_flag(bind, "clips_padding", false);
 }
 
-bool leads_pool(const struct region *region, struct lead *lead)
+bool overlaps_pool(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_pool(region);
 
-    lead->bytes = lead_of_windows(region, &w, 1);
+    overlap->bytes = overlap_of_windows(region, &w, 1);
     return window_is_last(&w);
 }

@@ -1,7 +1,7 @@
 /* pool_tiles.c - max and average pools of f32, channels last, by vectors: first down each input
  * column, then across the columns of each window. 1-D is bound as 2-D of height 1. */
 #include "codegen_c/core/anchor.h"
-#include "codegen_c/core/lead.h"
+#include "codegen_c/core/overlap.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/vector.h"
@@ -152,11 +152,11 @@ static bool bind_pool_tiles(struct bind *bind)
     return bind_epilogue(bind, "v", &position);
 }
 
-static bool leads_pool_tiles(const struct region *region, struct lead *lead)
+static bool overlaps_pool_tiles(const struct region *region, struct overlap *overlap)
 {
     const struct window w = window_of_pool(region);
 
-    lead->bytes = lead_of_windows(region, &w, GROUP_OF_ROW);
+    overlap->bytes = overlap_of_windows(region, &w, GROUP_OF_ROW);
     return window_is_last(&w);
 }
 
@@ -165,7 +165,7 @@ const struct kernel kernel_pool_tiles = {
     .sums = SUMS_COLUMNS,
     .reads_strided = reads_pixels,
     .writes_strided = writes_pixels,
-    .leads = leads_pool_tiles,
+    .overlaps = overlaps_pool_tiles,
     .forms = { { OPS(OP_AVG_POOL1D, OP_AVG_POOL2D, OP_MAX_POOL1D, OP_MAX_POOL2D),
                  accepts_pool_tiles, bind_pool_tiles } },
 };

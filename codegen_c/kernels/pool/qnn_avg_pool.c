@@ -110,7 +110,7 @@ static bool bind_qnn_avg_pool(struct bind *bind)
 const struct kernel kernel_qnn_avg_pool = {
     .name = "qnn_avg_pool",
     .sums = SUMS_NONE,
-    .leads = leads_pool,
+    .overlaps = overlaps_pool,
     .forms = { { OPS(OP_QNN_AVG_POOL1D, OP_QNN_AVG_POOL2D, OP_QNN_AVG_POOL3D), accepts_qnn_avg_pool,
                  bind_qnn_avg_pool } },
 };

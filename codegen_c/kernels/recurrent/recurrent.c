@@ -273,7 +273,7 @@ static void bind_products(struct bind *bind, int64_t n_more)
 {
     const struct region *region = bind->region;
     const bool together = goes_together(region);
-    const bool ahead = !together && may_run_ahead(region) && !region->place.tight;
+    const bool ahead = !together && may_run_ahead(region) && !region->place.low_scratch;
     const bool f64 = anchor_input(region, 0)->dtype == DTYPE_F64;
     const int width = f64 ? PANEL : gemv_panel(bind->machine), tile = tile_panel(bind->machine);
     const bool waits =

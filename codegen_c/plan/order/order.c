@@ -106,9 +106,9 @@ static void find_tasks(const struct plan *plan, struct arena *arena, const struc
         for (int i = 0; i < regions[r].guards.n; i++)
             task->n_after = add_writers(&writers, plan->root[regions[r].guards.at[i].condition->id],
                                         after, task->n_after);
-        task->lap_bytes = plan_lead_bytes(plan, &regions[r]);
+        task->lap_bytes = plan_overlap_bytes(plan, &regions[r]);
         if (task->lap_bytes)
-            task->lap = buffer[plan->root[call->inputs[regions[r].config.lead.param]->id]->id];
+            task->lap = buffer[plan->root[call->inputs[regions[r].config.overlap.param]->id]->id];
     }
     if (shift) {
         const int last = plan->n_regions + 1;

@@ -3,14 +3,14 @@
  * needs    blocks with sizes and lifetimes
  * gives    offsets, the size of the arena, a lower bound
  * method   best fit with gaps, for several orders of the blocks; then the search of pack_exact.c,
- *          or, where blocks reach into others, that of pack_leads.c */
+ *          or, where blocks reach into others, that of pack_overlaps.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codegen_c/core/plan.h"
 #include "codegen_c/plan/pack/pack_exact.h"
-#include "codegen_c/plan/pack/pack_leads.h"
+#include "codegen_c/plan/pack/pack_overlaps.h"
 
 static const size_t NOT_PLACED = SIZE_MAX;
 
@@ -274,11 +274,11 @@ size_t pack_shared(const struct block *blocks, int i)
         return 0;
     x_bytes = plan_round(blocks[y->before - 1].bytes);
     y_bytes = plan_round(y->bytes);
-    both = y->lead + x_bytes > y_bytes ? y->lead + x_bytes : y_bytes;
+    both = y->overlap + x_bytes > y_bytes ? y->overlap + x_bytes : y_bytes;
     return x_bytes + y_bytes > both ? x_bytes + y_bytes - both : 0;
 }
 
-static bool has_leads(const struct block *blocks, int n)
+static bool has_overlaps(const struct block *blocks, int n)
 {
     for (int i = 0; i < n; i++)
         if (blocks[i].before)
@@ -290,8 +290,8 @@ struct packing pack_blocks(struct arena *scratch, struct block *blocks, int n, u
 {
     struct packing packing = { .lower_bound = pack_lower_bound(scratch, blocks, n) };
 
-    if (has_leads(blocks, n))
-        return pack_leads(scratch, blocks, n, work);
+    if (has_overlaps(blocks, n))
+        return pack_overlaps(scratch, blocks, n, work);
     packing.bytes = best_fit(scratch, blocks, n, packing.lower_bound);
     if (packing.bytes > packing.lower_bound)
         pack_exact(scratch, blocks, n, work, &packing);
@@ -324,7 +324,7 @@ size_t pack_lower_bound(struct arena *scratch, const struct block *blocks, int n
 /* Whether block i may lie over the beginning of block j, as it does. */
 static bool reaches_into(const struct block *blocks, int i, int j)
 {
-    const size_t from = blocks[i].offset + blocks[i].lead;
+    const size_t from = blocks[i].offset + blocks[i].overlap;
 
     return blocks[i].before == j + 1 && blocks[i].first == blocks[j].last &&
            (blocks[i].exact ? from == blocks[j].offset : from <= blocks[j].offset);

@@ -138,10 +138,10 @@ START_TEST(every_element_is_where_it_is_read)
             fitting[seed / 4 % N_LIMITS]++;
             all.n_in_place += met.n_in_place;
             all.n_overlaid += met.n_overlaid;
-            all.n_leads += met.n_leads;
+            all.n_overlaps += met.n_overlaps;
             all.n_striped += met.n_striped;
             ck_assert(!c.options.ram || result.arena_bytes <= c.options.ram);
-            ck_assert(met.n_leads == 0 || (c.options.parts == 0 && c.options.n_pools == 0));
+            ck_assert(met.n_overlaps == 0 || (c.options.parts == 0 && c.options.n_pools == 0));
         }
         module_free(module);
         ctx_free(ctx);
@@ -150,11 +150,11 @@ START_TEST(every_element_is_where_it_is_read)
         "fit: %d in one arena, %d in less RAM, %d and %d in pools; %d results in place, %d over a "
         "piece, %d reach into what is read, %d regions in stripes\n",
         fitting[ONE_ARENA], fitting[LESS_RAM], fitting[WIDE_POOLS], fitting[TIGHT_POOLS],
-        all.n_in_place, all.n_overlaid, all.n_leads, all.n_striped);
+        all.n_in_place, all.n_overlaid, all.n_overlaps, all.n_striped);
     ck_assert_int_eq(fitting[ONE_ARENA], N_PLANS / N_LIMITS);
     ck_assert_int_eq(fitting[WIDE_POOLS], N_PLANS / N_LIMITS);
     ck_assert(fitting[LESS_RAM] && fitting[TIGHT_POOLS]);
-    ck_assert(all.n_in_place && all.n_overlaid && all.n_leads && all.n_striped);
+    ck_assert(all.n_in_place && all.n_overlaid && all.n_overlaps && all.n_striped);
 }
 END_TEST
 

@@ -1,17 +1,17 @@
-/* tile_end.h - the epilogue store: the element-wise nodes behind the anchor, applied to a register
+/* epilogue_store.h - the epilogue store: the element-wise nodes behind the anchor, applied to a register
  * tile's sums by vectors of channels and stored to y. Sums need no array on the stack.
  *
  * The bits are those of the scalar text (codegen_c/expr/scalar_ops.def): the same operations in the
  * same order. */
-#ifndef CODEGEN_C_MICROKERNEL_TILE_END_H
-#define CODEGEN_C_MICROKERNEL_TILE_END_H
+#ifndef CODEGEN_C_MICROKERNEL_EPILOGUE_STORE_H
+#define CODEGEN_C_MICROKERNEL_EPILOGUE_STORE_H
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/core/window.h"
 
 /* C text for the microkernel's template. In its macros (EACH_VECTOR) j is a pixel, v a vector of
  * its channels. */
-struct tile_end {
+struct epilogue_store {
     const char *name;    /* made of the operators; equal names have equal text */
     const char *params;  /* parameters: ", const float *bias_1, float low_2" */
     const char *shared;  /* statements: variables of the whole tile */
@@ -44,16 +44,17 @@ struct tile_place {
 
 /* The region's epilogue store, for vectors of the type and lanes named. False: y is not f32, or is
  * not channels last (unless place->across), or a node has no vector text. */
-bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
-                 const char *vector, const char *lanes, struct tile_end *out);
+bool epilogue_store_of(struct bind *bind, const struct window *w, const struct tile_place *place,
+                       const char *vector, const char *lanes, struct epilogue_store *out);
 
 /* Sets the microkernel's keys: stores (whether end is not NULL), channels (CHANNEL has a body),
  * end_params, end_channel, end_shared, end_first, end_nodes, ty (type of y) and `store`, the
  * statement of END(j, v) that stores to y[j * step + v * LANES]. `some`: only n_channels of the
  * channels. */
-void tile_end_keys(struct bind *bind, const struct tile_end *end, bool some, struct keys *keys);
+void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, bool some,
+                         struct keys *keys);
 
 /* The last two arguments: "&y[...]", and the elements from one pixel to the next. */
-const char *tile_end_y(struct bind *bind, const struct tile_place *place);
+const char *epilogue_store_y(struct bind *bind, const struct tile_place *place);
 
 #endif

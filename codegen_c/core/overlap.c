@@ -1,5 +1,5 @@
-/* lead.c - see lead.h. */
-#include "codegen_c/core/lead.h"
+/* overlap.c - see overlap.h. */
+#include "codegen_c/core/overlap.h"
 
 #include "codegen_c/core/anchor.h"
 
@@ -36,12 +36,12 @@ size_t y_element_bytes(const struct region *region)
     return dtype_bytes(region->fn->ret->inputs[0]->type.dtype);
 }
 
-size_t lead_of_windows(const struct region *region, const struct window *w, int64_t group)
+size_t overlap_of_windows(const struct region *region, const struct window *w, int64_t group)
 {
     const int64_t x_pixel = w->in_c * (int64_t)x_element_bytes(region);
     const int64_t y_pixel = w->out_c * (int64_t)y_element_bytes(region);
     const int64_t n = window_out_len(w), step = group == GROUP_OF_ROW ? w->out[2] : 1;
-    int64_t lead = 0;
+    int64_t overlap = 0;
 
     if (group == GROUP_OF_ROW)
         group = w->out[2];
@@ -49,24 +49,24 @@ size_t lead_of_windows(const struct region *region, const struct window *w, int6
         const int64_t end = f + group < n ? f + group : n;
         const int64_t ahead = end * y_pixel - first_needed(w, f) * x_pixel;
 
-        lead = ahead > lead ? ahead : lead;
+        overlap = ahead > overlap ? ahead : overlap;
     }
-    return (size_t)lead;
+    return (size_t)overlap;
 }
 
-size_t lead_of_copies(const struct region *region, const struct window *w, int64_t step)
+size_t overlap_of_copies(const struct region *region, const struct window *w, int64_t step)
 {
     const int64_t x_pixel = w->in_c * (int64_t)x_element_bytes(region);
     const int64_t y_pixel = w->out_c * (int64_t)y_element_bytes(region);
     const int64_t n = window_out_len(w);
-    int64_t lead = 0;
+    int64_t overlap = 0;
 
     for (int64_t end = step; end < n; end += step) {
         const int64_t ahead = end * y_pixel - first_needed(w, end) * x_pixel;
 
-        lead = ahead > lead ? ahead : lead;
+        overlap = ahead > overlap ? ahead : overlap;
     }
-    return (size_t)lead;
+    return (size_t)overlap;
 }
 
 /* Whether writes stay behind all reads still to come, for pixels of equal size in x and y, if
@@ -83,7 +83,7 @@ static bool strip_lies_over(const struct window *w, int64_t row, int64_t rows)
     return true;
 }
 
-bool lead_lies_over(const struct window *w, bool doubling)
+bool overlap_lies_over(const struct window *w, bool doubling)
 {
     for (int64_t row = 0, rows; row < w->out[1]; row += rows) {
         rows = doubling && row > 1 ? row : 1;

@@ -1,5 +1,5 @@
-/* tile_end.c - see tile_end.h. */
-#include "codegen_c/microkernel/tile_end.h"
+/* epilogue_store.c - see epilogue_store.h. */
+#include "codegen_c/microkernel/epilogue_store.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -312,8 +312,8 @@ static struct str empty_text(struct bind *bind)
     return (struct str){ .arena = bind->arena };
 }
 
-bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_place *place,
-                 const char *vector, const char *lanes, struct tile_end *out)
+bool epilogue_store_of(struct bind *bind, const struct window *w, const struct tile_place *place,
+                       const char *vector, const char *lanes, struct epilogue_store *out)
 {
     const struct region *region = bind->region;
     struct ending e = { .bind = bind,
@@ -339,7 +339,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
     for (const struct node *node = region->fn->first; node; node = node->next)
         if (node != region->anchor && !add_node(&e, node))
             return false;
-    *out = (struct tile_end){
+    *out = (struct epilogue_store){
         .name = str_text(&e.name),
         .params = str_text(&e.params),
         .shared = str_text(&e.shared),
@@ -355,7 +355,7 @@ bool tile_end_of(struct bind *bind, const struct window *w, const struct tile_pl
     return out->result != NULL;
 }
 
-const char *tile_end_y(struct bind *bind, const struct tile_place *place)
+const char *epilogue_store_y(struct bind *bind, const struct tile_place *place)
 {
     const char *pixel_stride = pixel_stride_of_y(bind->region, place->channels);
 
@@ -364,7 +364,7 @@ const char *tile_end_y(struct bind *bind, const struct tile_place *place)
 }
 
 /* The statement that stores one vector of results. */
-static const char *store_text(struct bind *bind, const struct tile_end *end, bool some)
+static const char *store_text(struct bind *bind, const struct epilogue_store *end, bool some)
 {
     const char *rest = some ? ", n_channels - v * LANES" : "";
 
@@ -379,7 +379,8 @@ static const char *store_text(struct bind *bind, const struct tile_end *end, boo
                                end->result);
 }
 
-void tile_end_keys(struct bind *bind, const struct tile_end *end, bool some, struct keys *keys)
+void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, bool some,
+                         struct keys *keys)
 {
     keys_offer(keys, "stores", end ? "1" : "");
     keys_set_flag(keys, "channels", end && *end->channel);

@@ -301,20 +301,20 @@ static bool check(const char *text, const struct kind *kind, const char *flags, 
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;
     const struct codegen_region *region;
-    bool leads;
+    bool overlaps;
 
     ck_assert_msg(codegen_c(module, &options, &set, &result) && output_commit(&set), "%s",
                   expect_text(ctx));
     region = region_of(&result, kind->kernel);
     ck_assert_msg(region != NULL, "no %s in %s", kind->kernel, text);
-    leads = region->leads;
-    ck_assert(leads == lies_over(&result, region));
+    overlaps = region->overlaps;
+    ck_assert(overlaps == lies_over(&result, region));
     if (builds_all() || ((unsigned)number / 2 + builds_turn()) % 2 == 0)
         check_build(module, &result, &options, flags, text);
     temp_dir_free(&dir);
     module_free(module);
     ctx_free(ctx);
-    return leads;
+    return overlaps;
 }
 
 enum { N_SHAPES = 8 };
@@ -334,8 +334,9 @@ START_TEST(kernels_keep_what_they_have_to_read)
         n += check(text_of(&arena, kind, &shape), kind, flags[i % N_ROWS(flags)], 2 * _i + i);
         arena_release(&arena);
     }
-    ck_assert_msg(n >= N_SHAPES / 2, "%s: only %d of %d results lead", kind->kernel, n, N_SHAPES);
-    printf("%s (%s): %d of %d lead\n", kind->kernel, kind->in, n, N_SHAPES);
+    ck_assert_msg(n >= N_SHAPES / 2, "%s: only %d of %d results overlap", kind->kernel, n,
+                  N_SHAPES);
+    printf("%s (%s): %d of %d overlap\n", kind->kernel, kind->in, n, N_SHAPES);
 }
 END_TEST
 
@@ -356,14 +357,14 @@ static const char *const copies[] = {
 
 /* Weights that would all go by for each tile, from a third cache that is far, go by chunks: then
  * the result does not lie over x. */
-START_TEST(far_weights_do_not_lead)
+START_TEST(far_weights_do_not_overlap)
 {
     static const char conv[] = "{strides=[1,1], padding=[0,0,0,0], dilation=[1,1], groups=1, "
                                "data_layout=\"NHWC\", kernel_layout=\"OIHW\"}";
     static const struct {
         const char *machine;
         int channels;
-        bool leads;
+        bool overlaps;
     } rows[] = { { "sapphirerapids", 512, false },
                  { "sapphirerapids", 256, true }, /* 768 KiB, which stay in the second cache */
                  { "x86-64-v4", 512, true } };
@@ -381,8 +382,8 @@ START_TEST(far_weights_do_not_lead)
                                             "  %%y = nn.conv2d(%%b, @w) %s : (1,1,80,4) f32\n}\n",
                                             n, n, n, n, conv, n, conv, n, conv) };
 
-    ck_assert_int_eq(generated_count(ctx, &row, "overlaps a"), rows[_i].leads);
-    ck_assert_int_eq(generated_count(ctx, &row, "CHUNK = ") > 0, !rows[_i].leads);
+    ck_assert_int_eq(generated_count(ctx, &row, "overlaps a"), rows[_i].overlaps);
+    ck_assert_int_eq(generated_count(ctx, &row, "CHUNK = ") > 0, !rows[_i].overlaps);
     ctx_free(ctx);
 }
 END_TEST
@@ -424,7 +425,7 @@ START_TEST(copies_keep_what_they_have_to_read)
                         "  %%b = %s(%%a) %s} : %s %s\n  %%y = clip(%%b) %s : %s %s\n}\n",
                         x, dtype, bounds, x, dtype, op, attrs, y, dtype, bounds, y, dtype);
     ck_assert_msg(check(text, &(struct kind){ .kernel = "copy" }, TRAPS, _i),
-                  "%s: it does not lead", text);
+                  "%s: it does not overlap", text);
     ctx_free(ctx);
 }
 END_TEST
@@ -445,7 +446,7 @@ static int random_chain(struct block *blocks, unsigned *seed)
         b->last = i < n_chain ? i + 1 : b->first + (int)next(seed, 3);
         if (i > 0 && i < n_chain && next(seed, 2)) {
             b->before = i;
-            b->lead = 16 * next(seed, 20);
+            b->overlap = 16 * next(seed, 20);
             b->exact = next(seed, 4) == 0;
         }
     }
@@ -516,7 +517,7 @@ START_TEST(no_packing_goes_below_the_bound)
             if (k > 0 && next(&seed, 3)) {
                 blocks[k].before = k;
                 blocks[k - 1].last = blocks[k].first;
-                blocks[k].lead = 16 * next(&seed, 3);
+                blocks[k].overlap = 16 * next(&seed, 3);
                 blocks[k].exact = next(&seed, 3) == 0;
             }
         }
@@ -533,7 +534,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("leads");
+    Suite *suite = suite_create("overlaps");
     TCase *kernels = tcase_create("kernels"), *packing = tcase_create("packing");
     SRunner *runner = srunner_create(suite);
     int failed;
@@ -541,7 +542,7 @@ int main(void)
     tcase_set_timeout(kernels, 0);
     tcase_add_loop_test(kernels, kernels_keep_what_they_have_to_read, 0, N_ROWS(kinds));
     tcase_add_loop_test(kernels, copies_keep_what_they_have_to_read, 0, 2 * N_ROWS(copies));
-    tcase_add_loop_test(kernels, far_weights_do_not_lead, 0, 3);
+    tcase_add_loop_test(kernels, far_weights_do_not_overlap, 0, 3);
     tcase_add_test(kernels, no_tile_is_left_over);
     tcase_set_timeout(packing, 0);
     tcase_add_test(packing, blocks_reach_into_others_as_they_may);

@@ -1,26 +1,26 @@
-/* pack_leads.c - see pack_leads.h.
+/* pack_overlaps.c - see pack_overlaps.h.
  *
- * needs    blocks with sizes and lifetimes, of which some may begin in front of another one, `lead`
+ * needs    blocks with sizes and lifetimes, of which some may begin in front of another one, `overlap`
  *          bytes or more, and reach into it
  * gives    offsets, the size of the arena, a lower bound
  * method   Blocks one by one to the lowest place that is free. The first order is by size; then the
  *          block that ends highest is put before the others, again and again, as often as the work
  *          allows: what is in the way of others is placed first. A chain of blocks that reach each
  *          into the next wants room in front of the last: its floor, and the bound */
-#include "codegen_c/plan/pack/pack_leads.h"
+#include "codegen_c/plan/pack/pack_overlaps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     MOST_ROUNDS = 2000,
-    MOST_FEWER = 8,           /* searches with a part of the leads */
+    MOST_FEWER = 8,           /* searches with a part of the overlaps */
     MOST_LOOKS = 400000000,   /* of one search: blocks, and pairs alive together, times rounds */
-    MOST_TOGETHER = 1 << 24,  /* pairs; with more nothing leads */
+    MOST_TOGETHER = 1 << 24,  /* pairs; with more nothing overlaps */
     MOST_OVER = 4 * PACK_WORK /* beyond `work`, in the round that uses it up */
 };
 
-struct leads {
+struct overlaps {
     struct block *blocks;
     int n;
     size_t *floor;       /* by block: what its chain needs in front of it */
@@ -47,19 +47,19 @@ static bool is_in_front(const struct block *blocks, int low, size_t low_at, int 
         return true;
     if (blocks[low].before != high + 1)
         return false;
-    return blocks[low].exact ? low_at + blocks[low].lead == high_at
-                             : low_at + blocks[low].lead <= high_at;
+    return blocks[low].exact ? low_at + blocks[low].overlap == high_at
+                             : low_at + blocks[low].overlap <= high_at;
 }
 
-static bool is_free(const struct leads *leads, int i, size_t at, const int *placed, int n)
+static bool is_free(const struct overlaps *overlaps, int i, size_t at, const int *placed, int n)
 {
-    if (at < leads->floor[i])
+    if (at < overlaps->floor[i])
         return false;
     for (int k = 0; k < n; k++) {
-        const size_t other = leads->blocks[placed[k]].offset;
+        const size_t other = overlaps->blocks[placed[k]].offset;
 
-        if (!is_in_front(leads->blocks, i, at, placed[k], other) &&
-            !is_in_front(leads->blocks, placed[k], other, i, at))
+        if (!is_in_front(overlaps->blocks, i, at, placed[k], other) &&
+            !is_in_front(overlaps->blocks, placed[k], other, i, at))
             return false;
     }
     return true;
@@ -67,51 +67,51 @@ static bool is_free(const struct leads *leads, int i, size_t at, const int *plac
 
 /* The lowest place of block i among those that are placed: its floor, behind one of them, or where
  * one of the two reaches into the other. */
-static size_t lowest(struct leads *leads, int i, const int *placed, int n)
+static size_t lowest(struct overlaps *overlaps, int i, const int *placed, int n)
 {
-    const struct block *blocks = leads->blocks;
+    const struct block *blocks = overlaps->blocks;
     const uint64_t work = (uint64_t)n * (uint64_t)n + 1;
     size_t best = SIZE_MAX;
 
-    leads->over += leads->work < work ? work - leads->work : 0;
-    leads->work -= leads->work < work ? leads->work : work;
-    if (is_free(leads, i, leads->floor[i], placed, n))
-        return leads->floor[i];
+    overlaps->over += overlaps->work < work ? work - overlaps->work : 0;
+    overlaps->work -= overlaps->work < work ? overlaps->work : work;
+    if (is_free(overlaps, i, overlaps->floor[i], placed, n))
+        return overlaps->floor[i];
     for (int k = 0; k < n; k++) {
         const struct block *other = &blocks[placed[k]];
 
-        if (end_of(other) < best && is_free(leads, i, end_of(other), placed, n))
+        if (end_of(other) < best && is_free(overlaps, i, end_of(other), placed, n))
             best = end_of(other);
-        if (other->before == i + 1 && other->offset + other->lead < best &&
-            is_free(leads, i, other->offset + other->lead, placed, n))
-            best = other->offset + other->lead;
-        if (blocks[i].before == placed[k] + 1 && other->offset >= blocks[i].lead &&
-            other->offset - blocks[i].lead < best &&
-            is_free(leads, i, other->offset - blocks[i].lead, placed, n))
-            best = other->offset - blocks[i].lead;
+        if (other->before == i + 1 && other->offset + other->overlap < best &&
+            is_free(overlaps, i, other->offset + other->overlap, placed, n))
+            best = other->offset + other->overlap;
+        if (blocks[i].before == placed[k] + 1 && other->offset >= blocks[i].overlap &&
+            other->offset - blocks[i].overlap < best &&
+            is_free(overlaps, i, other->offset - blocks[i].overlap, placed, n))
+            best = other->offset - blocks[i].overlap;
     }
     return best;
 }
 
 /* Places all blocks in their order; returns the bytes needed, and the block that ends there;
  * SIZE_MAX where that is too much work. */
-static size_t place_all(struct leads *leads, int *placed, int *highest)
+static size_t place_all(struct overlaps *overlaps, int *placed, int *highest)
 {
     size_t needed = 0;
 
-    for (int k = 0; k < leads->n; k++) {
-        if (leads->over > MOST_OVER)
+    for (int k = 0; k < overlaps->n; k++) {
+        if (overlaps->over > MOST_OVER)
             return SIZE_MAX;
 
-        const int i = leads->order[k];
+        const int i = overlaps->order[k];
         int n = 0;
 
-        for (int j = 0; j < leads->n_together[i]; j++)
-            if (leads->place[leads->together[i][j]] < k)
-                placed[n++] = leads->together[i][j];
-        leads->blocks[i].offset = lowest(leads, i, placed, n);
-        if (end_of(&leads->blocks[i]) > needed) {
-            needed = end_of(&leads->blocks[i]);
+        for (int j = 0; j < overlaps->n_together[i]; j++)
+            if (overlaps->place[overlaps->together[i][j]] < k)
+                placed[n++] = overlaps->together[i][j];
+        overlaps->blocks[i].offset = lowest(overlaps, i, placed, n);
+        if (end_of(&overlaps->blocks[i]) > needed) {
+            needed = end_of(&overlaps->blocks[i]);
             *highest = i;
         }
     }
@@ -131,15 +131,15 @@ static int earlier_first(const void *left, const void *right)
 }
 
 /* False where too many are alive together. */
-static bool find_together(struct leads *leads, struct arena *scratch)
+static bool find_together(struct overlaps *overlaps, struct arena *scratch)
 {
-    const struct block *blocks = leads->blocks;
-    const int n = leads->n;
+    const struct block *blocks = overlaps->blocks;
+    const int n = overlaps->n;
     struct start *starts = arena_array(scratch, struct start, n);
     int *alive = arena_array(scratch, int, n), *filled = arena_array(scratch, int, n);
 
-    leads->together = arena_array(scratch, int *, n);
-    leads->n_together = arena_array(scratch, int, n);
+    overlaps->together = arena_array(scratch, int *, n);
+    overlaps->n_together = arena_array(scratch, int, n);
     for (int i = 0; i < n; i++)
         starts[i] = (struct start){ blocks[i].first, i };
     qsort(starts, (size_t)n, sizeof *starts, earlier_first);
@@ -158,53 +158,53 @@ static bool find_together(struct leads *leads, struct arena *scratch)
                 const int other = alive[j];
 
                 if (fill) {
-                    leads->together[i][filled[i]++] = other;
-                    leads->together[other][filled[other]++] = i;
+                    overlaps->together[i][filled[i]++] = other;
+                    overlaps->together[other][filled[other]++] = i;
                 } else {
-                    leads->n_together[i]++;
-                    leads->n_together[other]++;
+                    overlaps->n_together[i]++;
+                    overlaps->n_together[other]++;
                 }
             }
-            leads->n_pairs += fill ? 0 : 2 * (uint64_t)n_alive;
-            if (leads->n_pairs > MOST_TOGETHER)
+            overlaps->n_pairs += fill ? 0 : 2 * (uint64_t)n_alive;
+            if (overlaps->n_pairs > MOST_TOGETHER)
                 return false;
             alive[n_alive++] = i;
         }
         for (int i = 0; i < n && !fill; i++)
-            leads->together[i] = arena_array(scratch, int, leads->n_together[i]);
+            overlaps->together[i] = arena_array(scratch, int, overlaps->n_together[i]);
     }
     return true;
 }
 
 /* The blocks in front of which others begin come after those in time: the last begins lowest. */
-static void find_floors(struct leads *leads, struct arena *scratch)
+static void find_floors(struct overlaps *overlaps, struct arena *scratch)
 {
     bool again = true;
 
-    leads->floor = arena_array(scratch, size_t, leads->n);
+    overlaps->floor = arena_array(scratch, size_t, overlaps->n);
     while (again) {
         again = false;
-        for (int i = leads->n - 1; i >= 0; i--) { /* as they come in time: one round is enough */
-            const struct block *y = &leads->blocks[i];
-            const size_t floor = leads->floor[i] + y->lead;
+        for (int i = overlaps->n - 1; i >= 0; i--) { /* as they come in time: one round is enough */
+            const struct block *y = &overlaps->blocks[i];
+            const size_t floor = overlaps->floor[i] + y->overlap;
 
-            if (y->before && leads->floor[y->before - 1] < floor) {
-                leads->floor[y->before - 1] = floor;
+            if (y->before && overlaps->floor[y->before - 1] < floor) {
+                overlaps->floor[y->before - 1] = floor;
                 again = true;
             }
         }
     }
 }
 
-static void move_first(struct leads *leads, int block)
+static void move_first(struct overlaps *overlaps, int block)
 {
-    int k = leads->place[block];
+    int k = overlaps->place[block];
 
     for (; k > 0; k--)
-        leads->order[k] = leads->order[k - 1];
-    leads->order[0] = block;
-    for (k = 0; k < leads->n; k++)
-        leads->place[leads->order[k]] = k;
+        overlaps->order[k] = overlaps->order[k - 1];
+    overlaps->order[0] = block;
+    for (k = 0; k < overlaps->n; k++)
+        overlaps->place[overlaps->order[k]] = k;
 }
 
 struct sized {
@@ -220,77 +220,77 @@ static int greater_first(const void *left, const void *right)
                                 : (a->block > b->block) - (a->block < b->block);
 }
 
-static void order_by_size(struct leads *leads, struct arena *scratch)
+static void order_by_size(struct overlaps *overlaps, struct arena *scratch)
 {
-    struct sized *sized = arena_array(scratch, struct sized, leads->n);
+    struct sized *sized = arena_array(scratch, struct sized, overlaps->n);
 
-    for (int i = 0; i < leads->n; i++)
-        sized[i] = (struct sized){ leads->blocks[i].bytes, i };
-    qsort(sized, (size_t)leads->n, sizeof *sized, greater_first);
-    for (int k = 0; k < leads->n; k++)
-        leads->order[k] = sized[k].block;
-    for (int k = 0; k < leads->n; k++)
-        leads->place[leads->order[k]] = k;
+    for (int i = 0; i < overlaps->n; i++)
+        sized[i] = (struct sized){ overlaps->blocks[i].bytes, i };
+    qsort(sized, (size_t)overlaps->n, sizeof *sized, greater_first);
+    for (int k = 0; k < overlaps->n; k++)
+        overlaps->order[k] = sized[k].block;
+    for (int k = 0; k < overlaps->n; k++)
+        overlaps->place[overlaps->order[k]] = k;
 }
 
-static void keep(const struct leads *leads, size_t *offsets)
+static void keep(const struct overlaps *overlaps, size_t *offsets)
 {
-    for (int i = 0; i < leads->n; i++)
-        offsets[i] = leads->blocks[i].offset;
+    for (int i = 0; i < overlaps->n; i++)
+        offsets[i] = overlaps->blocks[i].offset;
 }
 
-static size_t search(struct leads *leads, struct arena *scratch, size_t enough)
+static size_t search(struct overlaps *overlaps, struct arena *scratch, size_t enough)
 {
-    int *placed = arena_array(scratch, int, leads->n), highest = 0;
-    size_t *offsets = arena_array(scratch, size_t, leads->n), best = SIZE_MAX;
+    int *placed = arena_array(scratch, int, overlaps->n), highest = 0;
+    size_t *offsets = arena_array(scratch, size_t, overlaps->n), best = SIZE_MAX;
 
-    order_by_size(leads, scratch);
-    for (uint64_t round = 0; round < MOST_ROUNDS && best > enough && leads->work > 0 &&
-                             round * ((uint64_t)leads->n + leads->n_pairs) < MOST_LOOKS;
+    order_by_size(overlaps, scratch);
+    for (uint64_t round = 0; round < MOST_ROUNDS && best > enough && overlaps->work > 0 &&
+                             round * ((uint64_t)overlaps->n + overlaps->n_pairs) < MOST_LOOKS;
          round++) {
-        const size_t needed = place_all(leads, placed, &highest);
+        const size_t needed = place_all(overlaps, placed, &highest);
 
         if (needed < best) {
             best = needed;
-            keep(leads, offsets);
+            keep(overlaps, offsets);
         }
         /* A block that is first already ends where it must: the one behind it is next. */
-        move_first(leads, leads->order[0] == highest
-                              ? leads->order[leads->n - 1 - (int)(round % 3) % leads->n]
-                              : highest);
+        move_first(overlaps, overlaps->order[0] == highest
+                                 ? overlaps->order[overlaps->n - 1 - (int)(round % 3) % overlaps->n]
+                                 : highest);
     }
-    for (int i = 0; i < leads->n && best < SIZE_MAX; i++)
-        leads->blocks[i].offset = offsets[i];
+    for (int i = 0; i < overlaps->n && best < SIZE_MAX; i++)
+        overlaps->blocks[i].offset = offsets[i];
     return best;
 }
 
 /* Bytes that are alive when each block begins, side by side. */
-static void find_alive(struct leads *leads, struct arena *scratch)
+static void find_alive(struct overlaps *overlaps, struct arena *scratch)
 {
-    const struct block *blocks = leads->blocks;
+    const struct block *blocks = overlaps->blocks;
     size_t *bytes;
     int end = 0;
 
-    for (int i = 0; i < leads->n; i++)
+    for (int i = 0; i < overlaps->n; i++)
         end = blocks[i].last + 1 > end ? blocks[i].last + 1 : end;
     bytes = arena_array(scratch, size_t, end + 1);
-    for (int i = 0; i < leads->n; i++) { /* size_t wraps and comes back */
+    for (int i = 0; i < overlaps->n; i++) { /* size_t wraps and comes back */
         bytes[blocks[i].first] += plan_round(blocks[i].bytes);
         bytes[blocks[i].last + 1] -= plan_round(blocks[i].bytes);
     }
     for (int i = 0; i < end; i++)
         bytes[i + 1] += bytes[i];
-    leads->alive = arena_array(scratch, size_t, leads->n);
-    for (int i = 0; i < leads->n; i++)
-        leads->alive[i] = bytes[blocks[i].first];
+    overlaps->alive = arena_array(scratch, size_t, overlaps->n);
+    for (int i = 0; i < overlaps->n; i++)
+        overlaps->alive[i] = bytes[blocks[i].first];
 }
 
 /* The least that is alive, side by side, with a block that may reach into another one, of what is
  * at least `from` and below `end`; `end` = nothing. */
-static size_t next_alive(const struct leads *leads, size_t from, size_t end)
+static size_t next_alive(const struct overlaps *overlaps, size_t from, size_t end)
 {
-    for (int i = 0; i < leads->n; i++) {
-        const size_t alive = leads->blocks[i].before ? leads->alive[i] : end;
+    for (int i = 0; i < overlaps->n; i++) {
+        const size_t alive = overlaps->blocks[i].before ? overlaps->alive[i] : end;
 
         if (alive >= from && alive < end)
             end = alive;
@@ -298,30 +298,31 @@ static size_t next_alive(const struct leads *leads, size_t from, size_t end)
     return end;
 }
 
-/* What leads add up to may be more than they save. So the search is made again with those alone
+/* What overlaps add up to may be more than they save. So the search is made again with those alone
  * that an arena of fewer bytes needs, for some sizes between the bound and what was found. */
-static void search_fewer(struct arena *scratch, const struct leads *leads, struct packing *packing)
+static void search_fewer(struct arena *scratch, const struct overlaps *overlaps,
+                         struct packing *packing)
 {
-    const int n = leads->n;
-    struct leads fewer = *leads;
+    const int n = overlaps->n;
+    struct overlaps fewer = *overlaps;
     size_t wanted = packing->lower_bound;
 
     for (int i = 0; i < MOST_FEWER && fewer.work > 0; i++, wanted++) {
         size_t found;
 
-        wanted = next_alive(leads, wanted, packing->bytes);
+        wanted = next_alive(overlaps, wanted, packing->bytes);
         if (wanted >= packing->bytes)
             return;
-        fewer.blocks = arena_memdup(scratch, leads->blocks, (size_t)n * sizeof *fewer.blocks);
+        fewer.blocks = arena_memdup(scratch, overlaps->blocks, (size_t)n * sizeof *fewer.blocks);
         for (int k = 0; k < n; k++)
-            if (leads->blocks[k].before && leads->alive[k] <= wanted)
+            if (overlaps->blocks[k].before && overlaps->alive[k] <= wanted)
                 fewer.blocks[k].before = 0;
         find_floors(&fewer, scratch);
         found = search(&fewer, scratch, wanted);
         if (found < packing->bytes) {
             packing->bytes = found;
             for (int k = 0; k < n; k++)
-                leads->blocks[k].offset = fewer.blocks[k].offset;
+                overlaps->blocks[k].offset = fewer.blocks[k].offset;
         }
     }
 }
@@ -329,21 +330,21 @@ static void search_fewer(struct arena *scratch, const struct leads *leads, struc
 /* What no packing goes below, `bytes` at most: one that needs less has two blocks that would not
  * fit side by side reach the one into the other, and chains of such lie one in front of the other.
  */
-static size_t chain_bound(struct arena *scratch, const struct leads *of, size_t bytes)
+static size_t chain_bound(struct arena *scratch, const struct overlaps *of, size_t bytes)
 {
     const struct block *blocks = of->blocks;
     const int n = of->n;
     struct block *forced = arena_memdup(scratch, blocks, (size_t)n * sizeof *blocks);
-    struct leads leads = { .blocks = forced, .n = n };
+    struct overlaps overlaps = { .blocks = forced, .n = n };
     size_t bound = 0;
 
     for (int i = 0; i < n; i++)
         if (blocks[i].before && of->alive[i] < bytes)
             forced[i].before = 0;
-    find_floors(&leads, scratch);
+    find_floors(&overlaps, scratch);
     for (int i = 0; i < n; i++)
-        if (leads.floor[i] + plan_round(blocks[i].bytes) > bound)
-            bound = leads.floor[i] + plan_round(blocks[i].bytes);
+        if (overlaps.floor[i] + plan_round(blocks[i].bytes) > bound)
+            bound = overlaps.floor[i] + plan_round(blocks[i].bytes);
     return bound < bytes ? bound : bytes;
 }
 
@@ -356,23 +357,23 @@ static struct packing pack_apart(struct arena *scratch, const struct block *bloc
     return pack_blocks(scratch, *packed, n, work);
 }
 
-struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, uint64_t work)
+struct packing pack_overlaps(struct arena *scratch, struct block *blocks, int n, uint64_t work)
 {
-    struct leads leads = { .blocks = blocks,
-                           .n = n,
-                           .order = arena_array(scratch, int, n),
-                           .place = arena_array(scratch, int, n),
-                           .work = work };
+    struct overlaps overlaps = { .blocks = blocks,
+                                 .n = n,
+                                 .order = arena_array(scratch, int, n),
+                                 .place = arena_array(scratch, int, n),
+                                 .work = work };
     struct packing packing = { .lower_bound = pack_lower_bound(scratch, blocks, n) };
     size_t chains;
 
-    find_alive(&leads, scratch);
+    find_alive(&overlaps, scratch);
     packing.bytes = SIZE_MAX;
-    if (find_together(&leads, scratch)) {
-        find_floors(&leads, scratch);
-        packing.bytes = search(&leads, scratch, packing.lower_bound);
-        packing.work = work - leads.work;
-        search_fewer(scratch, &leads, &packing);
+    if (find_together(&overlaps, scratch)) {
+        find_floors(&overlaps, scratch);
+        packing.bytes = search(&overlaps, scratch, packing.lower_bound);
+        packing.work = work - overlaps.work;
+        search_fewer(scratch, &overlaps, &packing);
     }
     if (packing.bytes > packing.lower_bound) {
         struct block *packed;
@@ -384,7 +385,7 @@ struct packing pack_leads(struct arena *scratch, struct block *blocks, int n, ui
                 blocks[i].offset = packed[i].offset;
         }
     }
-    chains = chain_bound(scratch, &leads, packing.bytes);
+    chains = chain_bound(scratch, &overlaps, packing.bytes);
     if (chains > packing.lower_bound)
         packing.lower_bound = chains;
     packing.optimal = packing.bytes == packing.lower_bound;

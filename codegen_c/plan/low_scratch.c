@@ -1,7 +1,7 @@
-/* tight.c - regions that have to do without scratch (kernel.spares).
+/* low_scratch.c - regions that have to do without scratch (kernel.spares).
  *
- * needs    a plan with aliases; kernels and leads chosen
- * gives    region->tight
+ * needs    a plan with aliases; kernels and overlaps chosen
+ * gives    place.low_scratch
  * method   where scratch, beside what is alive in this order, would be more than the arena needs
  *          without any scratch. Where regions hand nothing to each other, scratch is all there is,
  *          and stays */
@@ -12,13 +12,13 @@ static size_t least_alive(const struct plan *plan, const struct region *region, 
 {
     const struct value *x;
 
-    if (region->place.in_place || plan_lead_bytes(plan, region) == 0)
+    if (region->place.in_place || plan_overlap_bytes(plan, region) == 0)
         return alive;
-    x = plan->root[region->call->inputs[region->config.lead.param]->id];
-    return plan->last[x->id] == region->index ? alive - plan_lead_bytes(plan, region) : alive;
+    x = plan->root[region->call->inputs[region->config.overlap.param]->id];
+    return plan->last[x->id] == region->index ? alive - plan_overlap_bytes(plan, region) : alive;
 }
 
-void plan_tight(const struct plan *plan, struct arena *arena, struct region *regions)
+void plan_low_scratch(const struct plan *plan, struct arena *arena, struct region *regions)
 {
     size_t *alive = arena_array(arena, size_t, plan->n_regions + 1), now = 0, peak = 0;
 
@@ -34,6 +34,6 @@ void plan_tight(const struct plan *plan, struct arena *arena, struct region *reg
     for (int r = 0; r < plan->n_regions && peak > 0; r++) {
         const size_t scratch = kernel_spares(&regions[r]);
 
-        regions[r].place.tight = scratch > 0 && alive[r] + plan_round(scratch) > peak;
+        regions[r].place.low_scratch = scratch > 0 && alive[r] + plan_round(scratch) > peak;
     }
 }
