@@ -93,10 +93,10 @@ f32 -> fp8: they differ
   in/outputs 480 bytes
 regions: 1 added, 1 changed
 + conv1 + bn1 (Conv+BatchNormalization): kernel elementwise, 0 MACs, 4 bytes of weights
-~ conv1 + bn1 + relu1 (Conv+BatchNormalization+Relu): kernel conv -> conv_small; format f32 -> f8e3m4; weights 412 -> 124 bytes (-69.9 %)
+~ conv1 + bn1 + relu1 (Conv+BatchNormalization+Relu): kernel conv -> conv_small; format f32 -> f8e2m5 weights, f8e3m4 data; weights 412 -> 124 bytes (-69.9 %)
 weights: 2 added, 1 changed, 1 equal
 + x_f8e3m4.scales: f32 1, 4 bytes
-~ conv1.weight: f32 100 -> f8e3m4 100, 400 -> 100 bytes
+~ conv1.weight: f32 100 -> f8e2m5 100, 400 -> 100 bytes
 + bn1_y.multiply.float_scale: f32 3x1x1, 12 bytes
 # Another version of relayc, which chose another kernel and planned another arena.
 $ sed -e 's/"relayc":.*/"relayc": "0.0.9",/; s/"kernel":.*"global_pool"/"kernel": "old_pool"/' -e '/"arena"/,/bytes/s/"bytes":.*/"bytes": 30000,/' out/old.json >other.json; relayc diff other.json out --exit-code
