@@ -27,7 +27,7 @@ static int32_t wrapped(int64_t x)
 /* x * 2^n, saturated. */
 static int32_t shifted_up(int32_t x, int n)
 {
-    const int32_t most = (1 << (31 - n)) - 1;
+    const int32_t most = (int32_t)((INT64_C(1) << (31 - n)) - 1);
 
     return x > most ? INT32_MAX : x < -most ? INT32_MIN : x * (1 << n);
 }
