@@ -28,6 +28,8 @@ KNOWN = {
     "test_dequantizelinear_float4e2m1": "onnx 1.18 cannot make a tensor of an odd number of 4-bit floats",
     "test_quantizelinear_float4e2m1": "onnx 1.18 cannot make a tensor of an odd number of 4-bit floats",
 }
+# Sequences and optional values vanish at compile time; through Python they would have to be arrays.
+NO_ARRAYS = re.compile(r"test_(sequence_(insert|map)|identity_(sequence|opt)|optional_|loop1\d_seq|if_(seq|opt))")
 NODES = pathlib.Path(onnx.__file__).parent / "backend/test/data/node"
 refused = set()  # names of tests
 
@@ -110,7 +112,8 @@ def main(program, work, *patterns):
         here = {name: (word, why) for name, word, why in pool.imap_unordered(verdict, range(len(tests)))}
     there = by_conformance(program, pathlib.Path(work), sorted(here))
     differing = [name for name in sorted(here) if here[name][0] != there.get(name)]
-    unknown = [name for name in differing if name not in KNOWN]
+    unknown = [name for name in differing
+               if name not in KNOWN and not (NO_ARRAYS.match(name) and here[name][0] == "unsupported")]
     for name in unknown:
         print(f"{name}: {here[name][0]} through Python, {there.get(name)} by tests/conformance  {here[name][1]}")
     count = collections.Counter(word for word, _ in here.values())
