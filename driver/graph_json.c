@@ -44,11 +44,22 @@ static bool check_options(struct driver_state *driver, const char *what, bool ta
     return ok;
 }
 
+static bool check_dequantize(struct driver_state *driver)
+{
+    if (!has_option(&driver->args, OPTION_DEQUANTIZE))
+        return true;
+    diag_error(driver->ctx, DIAG_USAGE, NULL,
+               "--dequantize is for TensorFlow Lite models, and this is none");
+    diag_help(driver->ctx, "a QDQ network of ONNX is compiled as it is (docs/guide/qdq.md)");
+    return false;
+}
+
 static struct module *read_tflite(struct driver_state *driver, struct mapping *file,
                                   const struct import_options *options)
 {
     if (check_options(driver, "a TensorFlow Lite model", true))
-        return tflite_import_mapping(driver->ctx, file, options->n_custom, options->custom);
+        return tflite_import_mapping(driver->ctx, file, options->n_custom, options->custom,
+                                     has_option(&driver->args, OPTION_DEQUANTIZE));
     file_unmap(file);
     return NULL;
 }
@@ -61,6 +72,10 @@ static struct module *read_mapped(struct driver_state *driver, struct mapping *f
 
     if (tflite_is_model(file->data, file->size))
         return read_tflite(driver, file, options);
+    if (!check_dequantize(driver)) {
+        file_unmap(file);
+        return NULL;
+    }
     if (strcmp(path, "-") != 0 || !begins_as_json(file))
         return onnx_import_mapped(driver->ctx, file, path, options);
     driver->is_json_graph = true;

@@ -65,7 +65,11 @@ void precision_check_quantized(struct driver_state *driver, const struct precisi
     diag_warn(driver->ctx, DIAG_QUANTIZE, NULL,
               "--precision changes little or nothing: the model's product%s %s quantised already",
               str_plural(n_small), n_small == 1 ? "is" : "are");
-    diag_help(driver->ctx, "compile it without --precision, or give the float model");
+    if (driver->module->rounds_as_written)
+        diag_help(driver->ctx, "compile it without --precision, or with --dequantize, which reads "
+                               "it as floats");
+    else
+        diag_help(driver->ctx, "compile it without --precision, or give the float model");
 }
 
 /* --- floats where integers were asked for ----------------------------------------------------- */

@@ -83,7 +83,7 @@ static bool takes_options(struct driver_state *driver, const struct implementati
                           const char *option)
 {
     static const enum option_id changes[] = { OPTION_FREEZE, OPTION_CUT_AT, OPTION_EXTRACT,
-                                              OPTION_SHAPE };
+                                              OPTION_SHAPE, OPTION_DEQUANTIZE };
     bool ok = true;
 
     for (size_t i = 0; i < sizeof changes / sizeof *changes && which->reads_tflite; i++)

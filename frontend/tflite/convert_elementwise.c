@@ -126,6 +126,8 @@ bool convert_tfl_quantize(struct tfl_node *node)
         return false;
     x = node->inputs[0];
     y = node->outputs[0];
+    if (x->type.dtype == DTYPE_F32 && y->type.dtype == DTYPE_F32) /* floats.c */
+        return tfl_output(node, 0, tfl_build1(node, OP_COPY, NULL, "numbers", tfl_value(node, 0)));
     if (!check_codes(node, y))
         return false;
     if (x->type.dtype == DTYPE_F32)
@@ -150,6 +152,8 @@ bool convert_tfl_dequantize(struct tfl_node *node)
     if (!tfl_check(node, 1, 1, 1))
         return false;
     x = node->inputs[0];
+    if (x->type.dtype == DTYPE_F32) /* floats.c */
+        return tfl_output(node, 0, tfl_build1(node, OP_COPY, NULL, "numbers", tfl_value(node, 0)));
     if (x->type.dtype == DTYPE_F16)
         return tfl_output(node, 0, tfl_cast(node, DTYPE_F32, "numbers", tfl_value(node, 0)));
     if (!check_codes(node, x))

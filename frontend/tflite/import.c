@@ -289,7 +289,7 @@ static void unmap(void *source)
 
 static struct module *import_from(struct ctx *ctx, const uint8_t *bytes, size_t n,
                                   const struct mapping *mapping, int n_custom,
-                                  struct custom_op *custom)
+                                  struct custom_op *custom, bool floats)
 {
     const int n_errors = ctx->diags.n_errors;
     struct module *module = module_new(ctx);
@@ -297,6 +297,7 @@ static struct module *import_from(struct ctx *ctx, const uint8_t *bytes, size_t 
     struct flatbuffer file = { .bytes = bytes, .n = n };
     bool ok;
 
+    im.model.floats = floats ? module : NULL;
     if (mapping) {
         struct mapping *source = arena_new(&module->arena, struct mapping);
 
@@ -315,12 +316,12 @@ static struct module *import_from(struct ctx *ctx, const uint8_t *bytes, size_t 
 }
 
 struct module *tflite_import_mapping(struct ctx *ctx, const struct mapping *file, int n_custom,
-                                     struct custom_op *custom)
+                                     struct custom_op *custom, bool floats)
 {
-    return import_from(ctx, file->data, file->size, file, n_custom, custom);
+    return import_from(ctx, file->data, file->size, file, n_custom, custom, floats);
 }
 
 struct module *tflite_import_bytes(struct ctx *ctx, const uint8_t *bytes, size_t n)
 {
-    return import_from(ctx, bytes, n, NULL, 0, NULL);
+    return import_from(ctx, bytes, n, NULL, 0, NULL, false);
 }

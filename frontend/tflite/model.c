@@ -292,7 +292,8 @@ bool tfl_model_read(struct ctx *ctx, struct flatbuffer *file, struct tfl_model *
     model->graphs = graphs;
     model->codes = d.codes;
     model->buffers = d.buffers;
-    return read_graph(&d, &main, 0, &model->main);
+    return read_graph(&d, &main, 0, &model->main) &&
+           (!model->floats || tfl_floats(model->floats, &model->main));
 }
 
 bool tfl_graph_read(struct ctx *ctx, const struct tfl_model *model, int index,
@@ -304,7 +305,8 @@ bool tfl_graph_read(struct ctx *ctx, const struct tfl_model *model, int index,
                          .codes = model->codes };
     const struct fb_table table = fb_element(&model->graphs, (size_t)index);
 
-    return read_graph(&d, &table, (size_t)index, graph);
+    return read_graph(&d, &table, (size_t)index, graph) &&
+           (!model->floats || tfl_floats(model->floats, graph));
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */

@@ -59,6 +59,7 @@ struct tfl_graph {
 };
 
 struct tfl_model {
+    struct module *floats; /* takes the numbers of quantised tensors (floats.c); NULL = these stay codes */
     const char *description;
     int n_graphs;
     struct tfl_graph main; /* subgraph 0 */
@@ -67,6 +68,9 @@ struct tfl_model {
 
 /* True for bytes that begin as a .tflite file does. */
 bool tfl_is_model(const uint8_t *bytes, size_t n);
+
+/* Tensors with scales become numbers, in the module's arena. False after an error about limits. */
+bool tfl_floats(struct module *module, struct tfl_graph *graph);
 
 /* Decodes the file; its problems are reported, all at once. False after an error. */
 bool tfl_model_read(struct ctx *ctx, struct flatbuffer *file, struct tfl_model *model);
