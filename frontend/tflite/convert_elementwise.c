@@ -152,7 +152,7 @@ bool convert_tfl_dequantize(struct tfl_node *node)
     if (!tfl_check(node, 1, 1, 1))
         return false;
     x = node->inputs[0];
-    if (x->type.dtype == DTYPE_F32) /* floats.c */
+    if (x->type.dtype == DTYPE_F32 && node->outputs[0]->type.dtype == DTYPE_F32) /* floats.c */
         return tfl_output(node, 0, tfl_build1(node, OP_COPY, NULL, "numbers", tfl_value(node, 0)));
     if (x->type.dtype == DTYPE_F16)
         return tfl_output(node, 0, tfl_cast(node, DTYPE_F32, "numbers", tfl_value(node, 0)));
