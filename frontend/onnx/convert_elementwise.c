@@ -265,17 +265,26 @@ static bool output_cast(struct onnx_node *node, struct value *x, enum dtype dtyp
     return onnx_output(node, 0, onnx_build1(node, OP_CAST, &attrs, "", x));
 }
 
-bool convert_cast(struct onnx_node *node)
+/* The attribute `to` of a node with one input. */
+static bool type_to(struct onnx_node *node, enum dtype *dtype)
 {
-    int64_t to = onnx_int(node, "to", 0);
-    enum dtype dtype;
+    const int64_t to = onnx_int(node, "to", 0);
 
     if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
         return false;
-    dtype = to > 0 && to <= INT32_MAX ? dtype_from_onnx((int32_t)to) : DTYPE_NONE;
-    if (dtype == DTYPE_NONE)
+    *dtype = to > 0 && to <= INT32_MAX ? dtype_from_onnx((int32_t)to) : DTYPE_NONE;
+    if (*dtype == DTYPE_NONE)
         return diag_error(node->ctx, DIAG_UNSUPPORTED_TYPE, node->origin,
                           "a conversion to this element type is not supported");
+    return true;
+}
+
+bool convert_cast(struct onnx_node *node)
+{
+    enum dtype dtype;
+
+    if (!type_to(node, &dtype))
+        return false;
     return output_cast(node, onnx_input(node, 0), dtype);
 }
 
@@ -283,17 +292,13 @@ bool convert_cast(struct onnx_node *node)
  * follow the sign: they go by way of unsigned ones. */
 bool convert_bit_cast(struct onnx_node *node)
 {
-    const int64_t to = onnx_int(node, "to", 0);
-    struct value *x = onnx_input(node, 0);
     union attrs attrs = { .reinterpret = { 0 } };
+    struct value *x;
     enum dtype dtype;
 
-    if (!onnx_check_inputs(node, 1, 1) || !onnx_ok(node))
+    if (!type_to(node, &dtype))
         return false;
-    dtype = to > 0 && to <= INT32_MAX ? dtype_from_onnx((int32_t)to) : DTYPE_NONE;
-    if (dtype == DTYPE_NONE)
-        return diag_error(node->ctx, DIAG_UNSUPPORTED_TYPE, node->origin,
-                          "a conversion to this element type is not supported");
+    x = onnx_input(node, 0);
     if (dtype_packed_bits(x->type.dtype) != dtype_packed_bits(dtype))
         return bad_attribute(node, "the bits of %s are not those of %s", dtype_name(x->type.dtype),
                              dtype_name(dtype));
