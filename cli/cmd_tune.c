@@ -4,6 +4,7 @@
 #include "codegen_c/core/knob.h"
 #include "codegen_c/machine/machine.h"
 #include "driver/commands/tune.h"
+#include "driver/part.h"
 
 static void say_begin(void *user, const struct tuner *tuner)
 {
@@ -72,8 +73,9 @@ static void report(struct cli *cli, const struct tuner *tuner)
         tuner->path);
     if (n_wrong)
         say(cli, "%d trials gave different outputs: a bug in relayc or in the compiler\n", n_wrong);
-    say(cli, "  next    relayc compile %s --target %s --tune-log %s\n",
-        for_shell(cli->driver, cli->driver->args.operands[0]), cli->driver->machine->name,
+    say(cli, "  next    relayc compile %s%s --target %s --tune-log %s\n",
+        for_shell(cli->driver, cli->driver->args.operands[0]), part_options(cli->driver, true),
+        cli->driver->machine->name,
         for_shell(cli->driver, tuner->path));
 }
 

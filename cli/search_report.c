@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "driver/part.h"
 
 enum { SHOWN = 10 };
 
@@ -193,7 +194,7 @@ void search_say(struct cli *cli, const struct precision_search *r)
     report_target(cli, r, search, found);
     say(cli, "wrote %s.qtable, %s%s%s.log, %s.jsonl\n", r->prefix, has_table ? r->prefix : "",
         has_table ? ".calib.json, " : "", r->prefix, r->prefix);
-    say(cli, "  next    relayc compile %s --qtable %s.qtable%s%s%s\n",
-        for_shell(cli->driver, cli->driver->args.operands[0]), prefix, has_table ? " --calib " : "",
+    say(cli, "  next    relayc compile %s%s --qtable %s.qtable%s%s%s\n",
+        for_shell(cli->driver, cli->driver->args.operands[0]), part_options(cli->driver, true), prefix, has_table ? " --calib " : "",
         has_table ? prefix : "", has_table ? ".calib.json" : "");
 }

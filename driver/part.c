@@ -82,5 +82,7 @@ const char *part_options(const struct driver_state *driver, bool for_a_shell)
             str_printf(&text, " --%s %s", option_name(options[i]),
                        for_a_shell ? for_shell(driver, value) : value);
         }
+    if (has_option(&driver->args, OPTION_DEQUANTIZE))
+        str_printf(&text, " --%s", option_name(OPTION_DEQUANTIZE));
     return str_text(&text);
 }

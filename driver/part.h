@@ -1,4 +1,4 @@
-/* part.h - --cut and --extract: the part of the model that is compiled. */
+/* part.h - --cut and --extract: the part of the model that is compiled; and --dequantize, how it is read. */
 #ifndef DRIVER_PART_H
 #define DRIVER_PART_H
 
