@@ -54,6 +54,9 @@ struct value *body_number(struct rounds *r, enum dtype dtype, int64_t n, const c
 /* Whether the loop goes on: known, or a truth value that is computed. False after an error. */
 bool body_condition(struct rounds *r, struct value *condition, bool *is_known, double *goes_on);
 
+/* One round of a Loop: body_run, whose first inputs are the number of the round and the condition (NULL: true). */
+bool loop_round(struct rounds *r, struct value *condition);
+
 /* loop_declared.c: the first dim that the file declares of the rounds' stacked outputs; 0 where it does not, or inside of
  * functions and branches, where a name may be another tensor's. */
 int64_t loop_declared_rounds(const struct rounds *r);

@@ -58,11 +58,7 @@ bool loop_run_declared(struct rounds *r, struct value *count, struct value *cond
             return diag_error(r->im->ctx, DIAG_SHAPE, r->origin,
                               "it ends after %zu rounds, the file declares %lld", r->n_rounds,
                               (long long)r->declared);
-        r->inputs[COUNT] =
-            body_number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
-        r->inputs[CONDITION] =
-            condition ? condition : body_number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
-        if (!body_run(r))
+        if (!loop_round(r, condition))
             return false;
         condition = r->outputs[0];
         for (size_t i = 0; i < r->n_carried; i++)

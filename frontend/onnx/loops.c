@@ -252,6 +252,14 @@ static bool is_known_or_absent(struct rounds *r, const struct value *value)
     return !value || import_known(r->im, value, &known);
 }
 
+bool loop_round(struct rounds *r, struct value *condition)
+{
+    r->inputs[COUNT] = body_number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
+    r->inputs[CONDITION] =
+        condition ? condition : body_number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
+    return body_run(r);
+}
+
 /* Rounds until the count or the condition ends them. What a condition of run time may end is chosen
  * after each round: the C skips the rounds that are left. */
 static bool run_loop(struct rounds *r, struct value *count, struct value *condition)
@@ -272,11 +280,7 @@ static bool run_loop(struct rounds *r, struct value *count, struct value *condit
     while (goes_on != 0 && (double)r->n_rounds < most) {
         if (r->ends && most > MOST_OPEN_ROUNDS)
             return refuse(r, condition, "the condition");
-        r->inputs[COUNT] =
-            body_number(r, DTYPE_I64, (int64_t)r->n_rounds, r->body->input[COUNT]->name);
-        r->inputs[CONDITION] =
-            condition ? condition : body_number(r, DTYPE_BOOL, 1, r->body->input[CONDITION]->name);
-        if (!body_run(r))
+        if (!loop_round(r, condition))
             return false;
         condition = r->outputs[0];
         if (!body_condition(r, condition, &is_known, &goes_on) || !hand_on(r, is_known))

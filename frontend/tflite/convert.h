@@ -83,6 +83,9 @@ int64_t tfl_radius(int integer_bits, int shift);
  * these. */
 bool tfl_stored(struct tfl_node *node, const struct tfl_tensor *tensor, struct tensor *out);
 
+/* Element i of INT4 numbers, two in a byte. */
+int8_t tfl_nibble(const uint8_t *data, int64_t i);
+
 /* An input that must be in the file: its payload, and integers of rank 0 or 1. */
 bool tfl_constant(struct tfl_node *node, int input, struct tensor *out);
 bool tfl_constant_ints(struct tfl_node *node, int input, struct ints *out);

@@ -1,5 +1,5 @@
-/* floats.c - quantised tensors as the numbers that they stand for (--dequantize): of a tensor with scales the type
- * becomes f32, and a payload scale * (code - zero point). Converters then see a network of floats. */
+/* floats.c - dequantises the tensors of a file (--dequantize): a tensor with scales becomes f32, and its payload
+ * scale * (q - zero point). Converters then see a network of floats. */
 #include <math.h>
 
 #include "frontend/tflite/convert.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_SCALE = 100 }; /* powers of two: beyond it nothing real is stored */
 
-/* Codes with usable scales: one, or one for each index of an axis. */
+/* Integers with usable scales: one, or one for each index of an axis. */
 static bool is_quantised(const struct tfl_tensor *tensor)
 {
     const enum dtype dtype = tensor->type.dtype;
@@ -26,16 +26,13 @@ static bool is_quantised(const struct tfl_tensor *tensor)
     return true;
 }
 
-/* Code i as it stands in the file. */
+/* Quantised value i, before stored.c makes UINT8 signed. */
 static int64_t code_at(const struct tfl_tensor *tensor, int64_t i)
 {
     const uint8_t *data = tensor->data.data;
 
-    if (tensor->is_packed) {
-        const int nibble = data[i / 2] >> 4 * (i % 2) & 15;
-
-        return nibble < 8 ? nibble : nibble - 16;
-    }
+    if (tensor->is_packed)
+        return tfl_nibble(data, i);
     if (tensor->is_unsigned)
         return data[i];
     return fb_int_at(&tensor->data, (size_t)i, (int)dtype_bytes(tensor->type.dtype));
@@ -52,7 +49,7 @@ static float number_at(const struct tfl_tensor *tensor, int64_t i, int64_t inner
                    (double)(code_at(tensor, i) - zero));
 }
 
-/* False if its numbers exceed the limits. A payload of another size than the shape says stays: an error later. */
+/* False if the payload exceeds the limits. One whose size does not fit the shape stays, for an error later. */
 static bool dequantise(struct module *module, struct tfl_tensor *tensor)
 {
     const int64_t n = type_elements(&tensor->type);
@@ -102,7 +99,7 @@ static struct tfl_tensor *input_of(const struct tfl_graph *graph, const struct t
     return index >= 0 && index < graph->n_tensors ? &graph->tensors[index] : NULL;
 }
 
-/* A bias is in steps of data times weights, whatever scale the file gives it; many files give none. */
+/* A bias has the scale of the data times that of the weights, as kernels assume: the one in the file may be absent. */
 static bool dequantise_bias(struct module *module, const struct tfl_tensor *x,
                             const struct tfl_tensor *w, struct tfl_tensor *bias)
 {

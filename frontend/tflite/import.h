@@ -13,8 +13,8 @@ bool tflite_is_model(const uint8_t *bytes, size_t n);
  * compute as TensorFlow Lite Micro's reference kernels do (docs/design/tflite.md). Payloads stay in
  * the file if aligned. All problems are reported; NULL after errors. The module takes the mapping
  * over (also if NULL is returned). custom[n_custom]: custom operators that are C functions of the user; one that the
- * model does not have is an error. floats: tensors with scales become f32, so that the network can be quantised again;
- * inputs and outputs do, too. */
+ * model does not have is an error. floats: tensors with scales are dequantised to f32, inputs and outputs
+ * included. */
 struct module *tflite_import_mapping(struct ctx *ctx, const struct mapping *file, int n_custom,
                                      struct custom_op *custom, bool floats);
 

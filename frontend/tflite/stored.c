@@ -180,13 +180,11 @@ static bool fill_up(const struct tfl_tensor *tensor, struct tensor *to)
 
 /* --- payloads --------------------------------------------------------------------------------- */
 
-static void unpack(const uint8_t *from, int64_t n, int8_t *to)
+int8_t tfl_nibble(const uint8_t *data, int64_t i)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const int code = from[i / 2] >> 4 * (i % 2) & 15;
+    const int code = data[i / 2] >> 4 * (i % 2) & 15;
 
-        to[i] = (int8_t)(code < 8 ? code : code - 16);
-    }
+    return (int8_t)(code < 8 ? code : code - 16);
 }
 
 static void copy(const struct tfl_tensor *tensor, struct tensor *to)
@@ -194,7 +192,8 @@ static void copy(const struct tfl_tensor *tensor, struct tensor *to)
     const int64_t n = type_elements(&tensor->type);
 
     if (tensor->is_packed) {
-        unpack(tensor->data.data, n, to->data);
+        for (int64_t i = 0; i < n; i++)
+            ((int8_t *)to->data)[i] = tfl_nibble(tensor->data.data, i);
         return;
     }
     memcpy(to->data, tensor->data.data, type_bytes(&tensor->type));

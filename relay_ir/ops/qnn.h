@@ -227,6 +227,11 @@ void qnn_put_saturated(struct tensor *out, int64_t i, int64_t number);
  * scalar, no scale or zero point, or the operator has none. */
 int qnn_vector_axis(const struct node *node, int input);
 
+/* Type inference of softmax by tables: input `input` is (256) i32; a line of x along the axis has fewer than 4096
+ * elements, whose powers, in units of 2^-19, add up within 31 bits. */
+bool qnn_check_powers(struct ctx *ctx, const struct node *node, int input);
+bool qnn_check_line(struct ctx *ctx, const struct node *node, const struct type *x);
+
 /* Type inference: input `input` is a vector of n elements or a scalar; n = 1: a scalar. */
 bool qnn_check_vector(struct ctx *ctx, const struct node *node, int input, int64_t n);
 bool qnn_check_scale(struct ctx *ctx, const struct node *node, int input, int64_t n);

@@ -89,3 +89,23 @@ bool qnn_check_quantized(struct ctx *ctx, const struct node *node, int input)
                       "input %d of %s is %s, expected i8, u8, i16 or u16", input, op_name(node->op),
                       dtype_name(dtype));
 }
+
+bool qnn_check_powers(struct ctx *ctx, const struct node *node, int input)
+{
+    const struct type *table = input_type(node, input);
+
+    if (table->dtype == DTYPE_I32 && table->rank == 1 && table->dim[0] == QNN_VALUES)
+        return true;
+    return diag_error(ctx, DIAG_SHAPE, node_origin(node),
+                      "input %d of %s is %s, expected (256) i32", input, op_name(node->op),
+                      type_text(&ctx->perm, table));
+}
+
+bool qnn_check_line(struct ctx *ctx, const struct node *node, const struct type *x)
+{
+    const int64_t n = x->dim[node->attrs.axis.axis];
+
+    return n < 4096 || diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
+                                  "%s over %lld elements, expected less than 4096",
+                                  op_name(node->op), (long long)n);
+}

@@ -26,33 +26,18 @@ static bool are_powers(const struct value *value)
     return powers[0] == INT32_MAX;
 }
 
-static bool check_table(struct ctx *ctx, const struct node *node, int input)
-{
-    const struct type *table = input_type(node, input);
-
-    if (table->dtype == DTYPE_I32 && table->rank == 1 && table->dim[0] == QNN_VALUES)
-        return true;
-    return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                      "input %d of %s is %s, expected (256) i32", input, op_name(node->op),
-                      type_text(&ctx->perm, table));
-}
-
 bool infer_qnn_log_softmax_powers(struct ctx *ctx, struct node *node)
 {
     const struct type *x = input_type(node, X);
 
     if (!check_axis(ctx, node, x, &node->attrs.axis.axis) ||
         !qnn_check_scale(ctx, node, OUT_SCALE, 1) ||
-        !qnn_check_zero(ctx, node, OUT_ZERO, DTYPE_I8, 1) || !check_table(ctx, node, POWERS) ||
-        !check_table(ctx, node, DIFFERENCES))
+        !qnn_check_zero(ctx, node, OUT_ZERO, DTYPE_I8, 1) || !qnn_check_powers(ctx, node, POWERS) ||
+        !qnn_check_powers(ctx, node, DIFFERENCES) || !qnn_check_line(ctx, node, x))
         return false;
     if (x->dtype != DTYPE_I8)
         return diag_error(ctx, DIAG_TYPE, node_origin(node), "%s of %s, expected i8",
                           op_name(node->op), dtype_name(x->dtype));
-    if (x->dim[node->attrs.axis.axis] >= 4096)
-        return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
-                          "%s over %lld elements, expected less than 4096", op_name(node->op),
-                          (long long)x->dim[node->attrs.axis.axis]);
     if (!are_powers(node->inputs[POWERS]))
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                           "input 1 of %s has a negative power, or a first one below 2^31 - 1",

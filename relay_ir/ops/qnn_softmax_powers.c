@@ -29,7 +29,7 @@ static bool are_powers(const struct value *value)
 
 bool infer_qnn_softmax_powers(struct ctx *ctx, struct node *node)
 {
-    const struct type *x = input_type(node, X), *powers = input_type(node, POWERS);
+    const struct type *x = input_type(node, X);
     const enum dtype to = input_type(node, OUT_ZERO)->dtype;
 
     if (!check_axis(ctx, node, x, &node->attrs.axis.axis) ||
@@ -39,14 +39,8 @@ bool infer_qnn_softmax_powers(struct ctx *ctx, struct node *node)
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
                           "%s makes %s of %s, expected i8 or u8 of i8 or u8", op_name(node->op),
                           dtype_name(to), dtype_name(x->dtype));
-    if (powers->dtype != DTYPE_I32 || powers->rank != 1 || powers->dim[0] != QNN_VALUES)
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "input 1 of %s is %s, expected (256) i32", op_name(node->op),
-                          type_text(&ctx->perm, powers));
-    if (x->dim[node->attrs.axis.axis] >= 4096)
-        return diag_error(ctx, DIAG_TOO_BIG, node_origin(node),
-                          "%s over %lld elements, expected less than 4096", op_name(node->op),
-                          (long long)x->dim[node->attrs.axis.axis]);
+    if (!qnn_check_powers(ctx, node, POWERS) || !qnn_check_line(ctx, node, x))
+        return false;
     if (!are_powers(node->inputs[POWERS]))
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
                           "input 1 of %s has a negative power, or a first one below 2^30",

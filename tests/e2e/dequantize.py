@@ -1,5 +1,5 @@
-"""relayc run --dequantize against what TensorFlow Lite Micro recorded of networks of one operator (tests/tflite): the float
-result, rounded to the file's scale and cut off at its type, is the code or one beside it.
+"""relayc run --dequantize against the outputs of TensorFlow Lite Micro for networks of one operator (tests/tflite): the float
+result, quantised with the scale of the file, differs from the recorded value by at most one step.
 
     dequantize.py RELAYC WORK MADE"""
 import subprocess
@@ -15,7 +15,7 @@ NAMES = """conv_same conv_stride conv_valid_relu6 conv_1x1_one_scale conv_dilate
     depthwise_stride depthwise_multiplier depthwise_from_one average average_same maximum dense dense_relu dense_keeps_dims
     dense_no_bias dense_fine add add_channels sub mul mul_number softmax logistic quantize tanh relu leaky_relu
     transpose pad concatenation transposed transposed_valid mean mean_scaled slice split pack old nibble""".split()
-# What reads results that the file's type has cut off.
+# Outputs that depend on values that saturated.
 CUT_OFF = {"old": (1, 2, 3, 4)}
 
 
@@ -44,7 +44,7 @@ def check(relayc, work, made, name, net):
             codes = np.clip(np.round(y.astype(np.float64) / tensor["scale"][0]) + tensor["zero"], info.min, info.max)
             off = np.abs(codes - want[step].astype(np.float64))
             if y.dtype != np.float32 or off.max() > 1:
-                return f"{key} of step {step}: {y.dtype}, {int((off > 1).sum())} of {off.size} off, by up to {off.max():.0f} codes"
+                return f"{key} of step {step}: {y.dtype}, {int((off > 1).sum())} of {off.size} off, by up to {off.max():.0f} steps"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Random TensorFlow Lite networks (tests/tflite/chance.py), compiled, built and run, against TensorFlow Lite Micro: codes bit
+"""Random TensorFlow Lite networks (tests/tflite/chance.py), compiled, built and run, against TensorFlow Lite Micro: integers bit
 for bit, floats within 1e-5 of the greatest number.
 
     tflite_random.py RELAYC WORK [--count N] [--also N] [--seed S|new] [--builds B]"""
@@ -60,7 +60,7 @@ def main():
     parser.add_argument("work", type=Path)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--also", type=int, default=0, help="so many more, which RELAYC_TEST_TURN chooses")
+    parser.add_argument("--also", type=int, default=0, help="this many more, chosen by RELAYC_TEST_TURN")
     parser.add_argument("--builds", type=int, default=1, help="of each network")
     options = parser.parse_args()
     first = int(time.time()) * 1000 if options.seed == "new" else int(options.seed)
