@@ -23,6 +23,27 @@
 #include "codegen_c/text/layout.h"
 #include "codegen_c/text/macros.h"
 
+/* Where the last column of the arena's map begins, and where lines end. */
+enum { VALUES_COLUMN = 48, LAST_COLUMN = 100 };
+
+/* head and text, broken at blanks; further lines begin below the text. */
+static void add_words(struct str *out, const char *head, const char *text)
+{
+    size_t column = strlen(head);
+
+    str_add(out, head);
+    for (size_t n; *text; text += n + (text[n] == ' ')) {
+        n = strcspn(text, " ");
+        if (column > strlen(head) && column + 1 + n > LAST_COLUMN) {
+            str_printf(out, "\n *%*s", (int)strlen(head) - 2, "");
+            column = strlen(head);
+        }
+        str_printf(out, " %.*s", (int)n, text);
+        column += 1 + n;
+    }
+    str_add(out, "\n");
+}
+
 void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
 {
     const struct codegen_options *options = codegen->options;
@@ -38,18 +59,15 @@ void add_banner(struct codegen *codegen, struct str *out, const char *suffix)
     str_printf(out, "%d %s node%s -> %d region%s\n", codegen->result->n_onnx_nodes,
                codegen->module->format, str_plural(codegen->result->n_onnx_nodes),
                codegen->n_listed, str_plural(codegen->n_listed));
-    str_printf(out, " *    options  %s\n",
-               *options->command ? comment_safe(arena, options->command, 200) : "defaults");
+    add_words(out, " *    options ",
+              *options->command ? comment_safe(arena, options->command, 200) : "defaults");
     if (options->numbers)
-        str_printf(out, " *    numbers  %s\n", comment_safe(arena, options->numbers, 400));
+        add_words(out, " *    numbers ", comment_safe(arena, options->numbers, 400));
     if (codegen->machine->arch != ARCH_ANY)
         str_printf(out, " *    machine  %s; elsewhere correct, but slower\n *    flags    %s\n",
                    codegen->machine->name, codegen->machine->flags);
     str_add(out, " *\n");
 }
-
-/* Where the last column of the arena's map begins, and where it ends. */
-enum { VALUES_COLUMN = 48, LAST_COLUMN = 100 };
 
 /* Of a block: the names of all values that share it, over several lines if need be. */
 struct block_text {
