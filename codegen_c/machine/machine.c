@@ -156,9 +156,10 @@ static bool has_sdot(const struct machine *machine)
     return machine->dot == DOT_SDOT;
 }
 
+/* NEON and Helium have wider products, which texts ask for first. */
 static bool has_dsp(const struct machine *machine)
 {
-    return machine->dot == DOT_SMLAD || machine->dot == DOT_MVE || has_neon(machine);
+    return machine->dot == DOT_SMLAD;
 }
 
 static bool has_mve(const struct machine *machine)

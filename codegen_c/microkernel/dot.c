@@ -19,9 +19,18 @@ enum { QUAD_LANES = 8 };   /* fewest lanes of the CPU's integer vectors */
 enum { MOST_UNROLLS = 3 }; /* values of the knob: 1, 2, 4 steps of four products */
 enum { SCALAR_SUMS = 4 };  /* for functions without vectors */
 
-/* Scratch bytes per element of a patch: 7 pixels of bytes, or 28 with AMX; or 3 of 16 bits, and the
- * bytes from which they are made. A single row needs 3. */
+/* Scratch bytes per element of a patch: the bytes of each pixel of a tile; or 16 bits of each, and the bytes from which
+ * these are made. A single row needs 3. */
 enum { TILE_BYTES = 7, AMX_BYTES = 28, ROW_BYTES = 3 };
+
+/* Pixels and scratch bytes of what dot.c.tmpl has under these macros, and of what any CPU can take. */
+static const struct variant {
+    const char *macro;
+    int pixels, bytes;
+} variants[] = {
+    { "__AVX512VNNI__", 7, 7 }, { "__SSE2__", 3, 3 * 2 + 1 }, { "__ARM_FEATURE_DOTPROD", 7, 7 },
+    { "__ARM_NEON", 3, 3 },     { "__ARM_FEATURE_MVE", 3, 3 }, { NULL, 2, 2 * 2 + 1 },
+};
 
 /* Bytes of these on the stack in the low-scratch form: a 3 x 3 x 16 patch is not cut, which would
  * cost it a twelfth. */
@@ -56,14 +65,32 @@ static int64_t round_up_to_4(int64_t n)
     return (n + 3) / 4 * 4;
 }
 
+/* The most of all variants that the C for this CPU has. */
+static struct variant most_of(const struct machine *machine)
+{
+    struct variant most = { .pixels = 0 };
+
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        const struct variant *variant = &variants[i];
+
+        if (variant->macro && machine_never_defines(machine, variant->macro))
+            continue;
+        most.pixels = variant->pixels > most.pixels ? variant->pixels : most.pixels;
+        most.bytes = variant->bytes > most.bytes ? variant->bytes : most.bytes;
+    }
+    if (machine_has_amx(machine))
+        most.pixels = most.bytes = AMX_BYTES;
+    return most;
+}
+
 int dot_most_pixels(const struct machine *machine)
 {
-    return machine_has_amx(machine) ? AMX_BYTES : TILE_BYTES;
+    return most_of(machine).pixels;
 }
 
 size_t dot_scratch(const struct machine *machine, const struct dot *dot, bool one_row)
 {
-    return (size_t)(round_up_to_4(dot->len) * (one_row ? ROW_BYTES : dot_most_pixels(machine)));
+    return (size_t)(round_up_to_4(dot->len) * (one_row ? ROW_BYTES : most_of(machine).bytes));
 }
 
 int64_t dot_most_part(bool one_row)
@@ -199,6 +226,16 @@ static void add_step_keys(struct keys *keys, bool more, int u)
                u ? arena_printf(keys->arena, "(k + %d)", 4 * u) : "k");
 }
 
+bool dot_is_plain(const struct machine *machine)
+{
+    static const char *const bytewise[] = { "__AVX512VNNI__", "__ARM_NEON", "__ARM_FEATURE_MVE" };
+    bool plain = true;
+
+    for (size_t i = 0; i < sizeof bytewise / sizeof *bytewise; i++)
+        plain = plain && machine_never_defines(machine, bytewise[i]);
+    return plain;
+}
+
 /* Requests the function; `more`: it adds to the tile's sums. */
 static const char *dot_function(struct bind *bind, const char *kind, bool more, int64_t unroll)
 {
@@ -214,8 +251,8 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_offer(&keys, "more", more ? "1" : "0");
-    keys_offer(&keys, "unrolled", unroll > 1 ? "1" : "0");
+    keys_offer_flag(&keys, "more", more);
+    keys_offer_flag(&keys, "unrolled", unroll > 1);
     keys_offer(&keys, "unroll", arena_printf(bind->arena, "%d", (int)unroll));
     keys_offer(&keys, "step", arena_printf(bind->arena, "%d", (int)(4 * unroll)));
     for (int u = 0; u < unroll; u++)
@@ -227,7 +264,9 @@ static const char *dot_function(struct bind *bind, const char *kind, bool more, 
         keys_offer(&keys, arena_printf(bind->arena, "start_at%d", c),
                    arena_printf(bind->arena, more ? "tile%s" : "sums%s * times", at));
     }
-    keys_offer(&keys, "amx", amx ? "1" : "");
+    keys_offer_flag(&keys, "dsp", bind->machine->dot == DOT_SMLAD);
+    keys_offer_flag(&keys, "plain", dot_is_plain(bind->machine));
+    keys_offer_flag(&keys, "amx", amx);
     keys_offer(&keys, "name0", amx ? arena_printf(bind->arena, "%s_of_7", name) : name);
     keys_offer(&keys, "name1", name);
     keys_offer(&keys, "pixels0", "7");
@@ -243,9 +282,26 @@ static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row,
     bind_flag(bind, "local", low_scratch);
     bind_flag(bind, "parts", low_scratch && part < round_up_to_4(dot->len));
     bind_int(bind, "part", part);
-    bind_text(bind, "local_len", part < round_up_to_4(dot->len) ? "PART" : "LEN");
     if (!low_scratch)
         bind_scratch(bind, dot_scratch(bind->machine, dot, one_row));
+}
+
+/* How the bytes of a patch are gathered and where. */
+static void bind_gathering(struct bind *bind, bool one_row, bool parts)
+{
+    const bool plain = dot_is_plain(bind->machine);
+    const char *pixels = one_row ? "1" : "DOT_PIXELS", *len = parts ? "PART" : "LEN";
+
+    bind_flag(bind, "plain", plain);
+    bind_text(bind, "copy", plain ? "(void)memcpy" : "dot_copy");
+    bind_text(bind, "copy_end", plain ? "" : ", X_SIGNED");
+    if (plain) {
+        bind_text(bind, "bytes", "bytes");
+        bind_text(bind, "local_size", "%s * %s + %s / 2", pixels, len, len);
+    } else {
+        bind_text(bind, "bytes", "dot_bytes(scratch, %s, %s)", one_row ? "0" : "p", parts ? "len" : "LEN");
+        bind_text(bind, "local_size", "DOT_SCRATCH(%s, %s)", pixels, len);
+    }
 }
 
 static bool is_ragged(int64_t channels)
@@ -297,6 +353,7 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
     bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");
     bind_packed_weights(bind, dot);
     bind_patches(bind, dot, one_row, part);
+    bind_gathering(bind, one_row, parts);
     keys_offer(bind->keys, "x_zero",
                number_i32(bind->arena, bind->region->anchor, "x_zero", (int64_t)zero));
     bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);

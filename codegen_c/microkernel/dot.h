@@ -13,6 +13,10 @@ enum { DOT_BLOCK = 32 };
 /* Upper bound of DOT_PIXELS in the C for this CPU, whatever the compiler's flags. */
 int dot_most_pixels(const struct machine *machine);
 
+/* Whether patches are of 16 bits in the C for this CPU, whatever the compiler's flags: then no byte is offset, and the
+ * bytes of any pixel are gathered in one place before they are converted. */
+bool dot_is_plain(const struct machine *machine);
+
 /* How to index the constant: weight k of a channel is element channel * channel_step + k / minor *
  * major_step + k % minor * minor_step. */
 struct dot {
@@ -52,6 +56,7 @@ int64_t dot_most_part(bool one_row);
  *   x_zero, x_signed    the zero point of x; whether x is int8
  *   dot                 the microkernel: of a tile, or of one row
  *   channels, ragged    channels of a panel; how many of the last are real
+ *   plain, copy, copy_end, bytes, local_size   how the bytes of a patch are gathered
  *   local, parts, dot_more   the low-scratch form only: the gathered inputs are an array on the stack
  *                       of `part` elements of a sum, a multiple of 4; if that is not all of them,
  *                       dot_more adds to the tile's sums */

@@ -309,12 +309,27 @@ static void expand_body(struct expansion *x, int open, int end)
     x->around = was_around;
 }
 
+/* Whether a condition asks a text that happens to be "0". */
+static bool asks_a_zero(const struct expansion *x, const char *name)
+{
+    const struct key *key = map_get(&x->keys->map, name);
+
+    for (int i = 0; i < x->n_loops; i++)
+        if (strcmp(x->loops[i].name, name) == 0)
+            return false;
+    return key && key->is_text && strcmp(key->text, "0") == 0;
+}
+
 static void expand_if(struct expansion *x, const char *condition, int open, const struct cut *cut)
 {
     const bool negated = *condition == '!';
     const char *why = NULL;
     const bool holds = is_true(look_up(x, condition + negated, false, &why)) != negated;
 
+    if (!x->silent && asks_a_zero(x, condition + negated)) {
+        error(x, open, "'%s' is the text 0, which is no flag", condition + negated);
+        return;
+    }
     expand_branch(x, holds, open + 1, cut->otherwise);
     if (x->ok && cut->otherwise < cut->end)
         expand_branch(x, !holds, cut->otherwise + 1, cut->end);

@@ -5,7 +5,8 @@
  *                                line removes the line
  *   //#if key ... //#else ... //#end   the first branch when the key is set and not false, else the
  *                                other, which may be missing; //#if !key is the opposite; false are
- *                                flags that are off, "0" and ""
+ *                                flags that are off, 0 and "". A text "0" is an error, as nobody
+ *                                knows whether it is meant: the least of a uint8_t is one
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
  *                                ${a${i}} looks up a composed key
  *   //#parallel VAR LIMIT [GRAIN]
@@ -38,6 +39,7 @@
 
 struct key {
     const char *text;
+    bool is_text; /* neither a number nor a flag: a "0" is no answer to //#if */
     bool used;
     bool written; /* the text has gone, or will go, into an expansion */
 };
@@ -64,6 +66,7 @@ void keys_set_int(struct keys *keys, const char *key, long long value);
 void keys_set_flag(struct keys *keys, const char *key, bool on);
 /* A key that templates may leave unused (those that the emitter offers to every template). */
 void keys_offer(struct keys *keys, const char *key, const char *text);
+void keys_offer_flag(struct keys *keys, const char *key, bool on);
 
 /* Whether the text has a loop to be shared. */
 bool template_is_parallel(const char *text);

@@ -24,31 +24,35 @@
  *     12  region_softmax                 softmax                 qnn_softmax      i8 [1,12]
  *     13  region_output_f32              c.qnn.dequantize        elementwise      f32 [1,12]
  *
- * Arena: 11584 bytes. Lower bound: 8512, in this order 11584.
- * Without sharing 73328, in-place element-wise only 73328.
+ * Arena: 10304 bytes. Lower bound: 8512, in this order 10304.
+ * Without sharing 74528, in-place element-wise only 74528.
  *      offset       bytes  written  last read  values
  *           0         490        0          1  input_i8
- *        3584        8000        1          2  relu1_i8
- *        3136        8000        2          3  relu3_i8, overlaps relu1_i8
- *        2688        8000        3          4  relu5_i8, overlaps relu3_i8
- *        2240        8000        4          5  relu7_i8, overlaps relu5_i8
- *        1792        8000        5          6  relu9_i8, overlaps relu7_i8
- *        1344        8000        6          7  relu11_i8, overlaps relu9_i8
- *         896        8000        7          8  relu13_i8, overlaps relu11_i8
- *         448        8000        8          9  relu15_i8, overlaps relu13_i8
+ *        2304        8000        1          2  relu1_i8
+ *        1856        8000        2          3  relu3_i8, overlaps relu1_i8
+ *        1728        8000        3          4  relu5_i8, overlaps relu3_i8
+ *        1280        8000        4          5  relu7_i8, overlaps relu5_i8
+ *        1152        8000        5          6  relu9_i8, overlaps relu7_i8
+ *         704        8000        6          7  relu11_i8, overlaps relu9_i8
+ *         576        8000        7          8  relu13_i8, overlaps relu11_i8
+ *         128        8000        8          9  relu15_i8, overlaps relu13_i8
  *           0        8000        9         10  relu17_i8, overlaps relu15_i8
  *        8000          64       10         11  pool_i8
  *         192          12       11         13  logits_i8, output_i8
- *         496         280        1          1  scratch of region_conv0
+ *         496         200        1          1  scratch of region_conv0
  *           0          64        2          2  scratch of shared_qnn_depthwise_25x5x64
+ *           0         320        3          3  scratch of shared_qnn_conv_tiles_25x5x64
  *           0          64        4          4  scratch of shared_qnn_depthwise_25x5x64
+ *           0         320        5          5  scratch of shared_qnn_conv_tiles_25x5x64
  *           0          64        6          6  scratch of shared_qnn_depthwise_25x5x64
+ *           0         320        7          7  scratch of shared_qnn_conv_tiles_25x5x64
  *           0          64        8          8  scratch of shared_qnn_depthwise_25x5x64
+ *        8128         320        9          9  scratch of shared_qnn_conv_tiles_25x5x64
  *           0         192       11         11  scratch of region_fc
  */
 #include "kws.h"
 
-#if KWS_CODE_ID != 0xb5abe09eu
+#if KWS_CODE_ID != 0xad502b2eu
 #error "kws.h and kws.c are of two compilations: take all files of one"
 #endif
 
@@ -89,18 +93,15 @@ static float saturate_f32(float v, float least, float greatest)
 /* --- from templates/helpers/dot.c.tmpl -------------------------------------------------------- */
 
 /* int8 dot products, by the CPU's instructions. A patch is the input under the kernel of one pixel:
- * LEN elements, a multiple of 4; DOT_PIXELS patches are computed together. Where the instructions
- * take one signedness only, inputs of the other are offset by 128 (dot_offset). Weights are [LEN /
- * 4, channels, 4]. Sums are exact, and so the same on every CPU. */
+ * LEN elements, a multiple of 4; DOT_PIXELS patches are computed together. Weights are [LEN / 4,
+ * channels, 4]. Sums are exact, and so the same on every CPU. */
 #if defined __GNUC__ && !defined __clang__
 #define DOT_APART __attribute__((noipa)) /* gcc 12 copies the sums around if it knows LEN */
 #else
 #define DOT_APART
 #endif
 
-#if defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32 /* Cortex-M: two s16 * s16 */
-#define DOT_PIXELS 2
-#define DOT_PAIRS
+enum { DOT_PIXELS = 2 };
 
 static inline uint32_t dot_word(const void *at)
 {
@@ -114,71 +115,69 @@ static inline uint32_t dot_turned(uint32_t word)
 {
     return (word >> 8) | (word << 24);
 }
-#else
-#define DOT_PIXELS 2
+
+#if defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32
+/* Bytes 0 and 2, signed, as the halves of a word. */
+static inline uint32_t dot_halves(uint32_t four)
+{
+    return (uint32_t)__sxtb16((int8x4_t)four);
+}
+
+/* sum plus the products of the halves. */
+static inline int32_t dot_add(int32_t sum, uint32_t x, uint32_t w)
+{
+    return __smlad((int16x2_t)x, (int16x2_t)w, sum);
+}
+#else /* the same without the instructions */
+static inline uint32_t dot_halves(uint32_t four)
+{
+    const uint32_t minus = (four & 0x00800080u) << 1; /* 0x100 for each negative byte */
+
+    return (four & 0x00FF00FFu) | ((minus << 8) - minus);
+}
+
+static inline int32_t dot_half(uint32_t half)
+{
+    return (int32_t)(half ^ 0x8000u) - 0x8000;
+}
+
+static inline int32_t dot_add(int32_t sum, uint32_t x, uint32_t w)
+{
+    const int32_t low = dot_half(x & 0xFFFFu) * dot_half(w & 0xFFFFu);
+    const int32_t high = dot_half(x >> 16) * dot_half(w >> 16);
+
+    return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
+}
 #endif
+
 typedef int16_t dot_number;
 
-static inline int32_t dot_offset(int is_signed)
-{
-    (void)is_signed;
-    return 0;
-}
-
-/* Where in scratch the bytes of any pixel are gathered, and the patch of pixel p. */
-static inline uint8_t *dot_bytes(void *scratch, int p, int len)
-{
-    (void)p;
-    (void)len;
-    return (uint8_t *)scratch;
-}
-
+/* The patch of pixel p, behind the bytes of one. */
 static inline dot_number *dot_patch(void *scratch, int p, int len)
 {
     return &((dot_number *)scratch)[(len / 2) + (p * len)];
 }
 
-/* Copies bytes of x for a patch … */
-static inline __attribute__((unused)) void dot_copy(uint8_t *restrict to, const void *restrict from,
-                                                    int length, int is_signed)
-{
-    (void)is_signed;
-    (void)memcpy(to, from, (size_t)length);
-}
-
-/* … and converts them to the patch. */
+/* Converts bytes of x to a patch. */
 static void dot_take(dot_number *restrict patch, const uint8_t *restrict bytes, int len,
                      int is_signed)
 {
-/* of each four elements the first and third in one word, the others in the next */
-#if defined DOT_PAIRS
     for (int k = 0; k < len; k += 4) {
         const uint32_t four = dot_word(&bytes[k]);
         const uint32_t turned = dot_turned(four);
-        const uint32_t even = is_signed ? (uint32_t)__sxtb16((int8x4_t)four) : (four & 0x00FF00FFu);
-        const uint32_t odd = is_signed ? (uint32_t)__sxtb16((int8x4_t)turned)
-            : (turned & 0x00FF00FFu);
+        const uint32_t even = is_signed ? dot_halves(four) : (four & 0x00FF00FFu);
+        const uint32_t odd = is_signed ? dot_halves(turned) : (turned & 0x00FF00FFu);
 
         /* an 8-byte array would go through the stack */
         (void)memcpy((void *)&patch[k], (const void *)&even, 4);
         (void)memcpy((void *)&patch[k + 2], (const void *)&odd, 4);
     }
-#else
-    const int32_t sign = is_signed ? 0x80 : 0;
-
-    for (int k = 0; k < len; k++) {
-        const int32_t byte = bytes[k];
-
-        patch[k] = (dot_number)((byte ^ sign) - sign);
-    }
-#endif
 }
 
 /* --- from templates/helpers/dot_tile.c.tmpl --------------------------------------------------- */
 
 /* tile [DOT_PIXELS, 32]: for each channel i < width (at most 32) and each pixel p, sums[i] * times
  * plus the dot product of a patch x [DOT_PIXELS, len] and the weights w [len / 4, width, 4]. */
-#if defined DOT_PAIRS
 DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w, int width,
                                const int32_t *restrict sums, int32_t times,
                                const dot_number *restrict x, int len)
@@ -198,19 +197,19 @@ DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w,
         for (const dot_number *x0 = x; x0 != end; x0 = &x0[4]) {
             const uint32_t v = dot_word(weight);
             const uint32_t u = dot_word(&weight[4]);
-            const int16x2_t v0 = __sxtb16((int8x4_t)v);
-            const int16x2_t v1 = __sxtb16((int8x4_t)dot_turned(v));
-            const int16x2_t u0 = __sxtb16((int8x4_t)u);
-            const int16x2_t u1 = __sxtb16((int8x4_t)dot_turned(u));
-            const int16x2_t y0 = (int16x2_t)dot_word(x0);
-            const int16x2_t z0 = (int16x2_t)dot_word(&x0[2]);
-            const int16x2_t y1 = (int16x2_t)dot_word(x1);
-            const int16x2_t z1 = (int16x2_t)dot_word(&x1[2]);
+            const uint32_t v0 = dot_halves(v);
+            const uint32_t v1 = dot_halves(dot_turned(v));
+            const uint32_t u0 = dot_halves(u);
+            const uint32_t u1 = dot_halves(dot_turned(u));
+            const uint32_t y0 = dot_word(x0);
+            const uint32_t z0 = dot_word(&x0[2]);
+            const uint32_t y1 = dot_word(x1);
+            const uint32_t z1 = dot_word(&x1[2]);
 
-            a0 = __smlad(v1, z0, __smlad(v0, y0, a0));
-            b0 = __smlad(u1, z0, __smlad(u0, y0, b0));
-            a1 = __smlad(v1, z1, __smlad(v0, y1, a1));
-            b1 = __smlad(u1, z1, __smlad(u0, y1, b1));
+            a0 = dot_add(dot_add(a0, y0, v0), z0, v1);
+            b0 = dot_add(dot_add(b0, y0, u0), z0, u1);
+            a1 = dot_add(dot_add(a1, y1, v0), z1, v1);
+            b1 = dot_add(dot_add(b1, y1, u0), z1, u1);
             x1 = &x1[4];
             weight = &weight[step];
         }
@@ -220,42 +219,6 @@ DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w,
         tile[32 + i + 1] = b1;
     }
 }
-#else
-DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w, int width,
-                               const int32_t *restrict sums, int32_t times,
-                               const dot_number *restrict x, int len)
-{
-    for (int i = 0; i < width; i += 2) {
-        const int32_t a = sums[i] * times;
-        const int32_t b = sums[i + 1] * times;
-        uint32_t a0 = (uint32_t)a;
-        uint32_t a1 = a0;
-        uint32_t b0 = (uint32_t)b;
-        uint32_t b1 = b0;
-
-        for (int k = 0; k < len; k++) {
-            const int8_t *const weight = &w[((k & ~3) * width) + (i * 4) + (k & 3)];
-            const int v = weight[0];
-            const int u = weight[4];
-            const int x0 = x[k];
-            const int x1 = x[len + k];
-            const int p0 = x0 * v;
-            const int p1 = x1 * v;
-            const int q0 = x0 * u;
-            const int q1 = x1 * u;
-
-            a0 += (uint32_t)p0;
-            b0 += (uint32_t)q0;
-            a1 += (uint32_t)p1;
-            b1 += (uint32_t)q1;
-        }
-        tile[i] = (int32_t)a0;
-        tile[i + 1] = (int32_t)b0;
-        tile[32 + i] = (int32_t)a1;
-        tile[32 + i + 1] = (int32_t)b1;
-    }
-}
-#endif
 
 /* --- from runtime/embed/i32_of_bits.h --------------------------------------------------------- */
 
@@ -333,54 +296,29 @@ static void dot_row(int32_t *restrict tile, const int8_t *restrict w, int width,
                     int len)
 {
     for (int i = 0; i < width; i += 4) {
-        const int32_t start0 = sums[i] * times;
-        const int32_t start1 = sums[i + 1] * times;
-        const int32_t start2 = sums[i + 2] * times;
-        const int32_t start3 = sums[i + 3] * times;
-        uint32_t a0 = (uint32_t)start0;
-        uint32_t a1 = (uint32_t)start1;
-        uint32_t a2 = (uint32_t)start2;
-        uint32_t a3 = (uint32_t)start3;
+        int32_t a0 = sums[i] * times;
+        int32_t a1 = sums[i + 1] * times;
+        int32_t a2 = sums[i + 2] * times;
+        int32_t a3 = sums[i + 3] * times;
 
         for (int k = 0; k < len; k += 4) {
-            {
-                const int8_t *const weight = &w[(k * width) + (i * 4)];
-                const dot_number *const four = &x[k];
-#if defined DOT_PAIRS
-                const int16x2_t x0 = (int16x2_t)dot_word(four);
-                const int16x2_t x1 = (int16x2_t)dot_word(&four[2]);
-                const uint32_t v0 = dot_word(&weight[0]);
-                const uint32_t v1 = dot_word(&weight[4]);
-                const uint32_t v2 = dot_word(&weight[2 * 4]);
-                const uint32_t v3 = dot_word(&weight[3 * 4]);
+            const int8_t *const weight = &w[(k * width) + (i * 4)];
+            const uint32_t x0 = dot_word(&x[k]);
+            const uint32_t x1 = dot_word(&x[k + 2]);
+            const uint32_t v0 = dot_word(&weight[0]);
+            const uint32_t v1 = dot_word(&weight[4]);
+            const uint32_t v2 = dot_word(&weight[2 * 4]);
+            const uint32_t v3 = dot_word(&weight[3 * 4]);
 
-                a0 = (uint32_t)__smlad(__sxtb16((int8x4_t)v0), x0, (int32_t)a0);
-                a0 = (uint32_t)__smlad(__sxtb16((int8x4_t)dot_turned(v0)), x1, (int32_t)a0);
-                a1 = (uint32_t)__smlad(__sxtb16((int8x4_t)v1), x0, (int32_t)a1);
-                a1 = (uint32_t)__smlad(__sxtb16((int8x4_t)dot_turned(v1)), x1, (int32_t)a1);
-                a2 = (uint32_t)__smlad(__sxtb16((int8x4_t)v2), x0, (int32_t)a2);
-                a2 = (uint32_t)__smlad(__sxtb16((int8x4_t)dot_turned(v2)), x1, (int32_t)a2);
-                a3 = (uint32_t)__smlad(__sxtb16((int8x4_t)v3), x0, (int32_t)a3);
-                a3 = (uint32_t)__smlad(__sxtb16((int8x4_t)dot_turned(v3)), x1, (int32_t)a3);
-#else
-                for (int j = 0; j < 4; j++) {
-                    const int32_t product0 = four[j] * weight[j];
-                    const int32_t product1 = four[j] * weight[4 + j];
-                    const int32_t product2 = four[j] * weight[(2 * 4) + j];
-                    const int32_t product3 = four[j] * weight[(3 * 4) + j];
-
-                    a0 += (uint32_t)product0;
-                    a1 += (uint32_t)product1;
-                    a2 += (uint32_t)product2;
-                    a3 += (uint32_t)product3;
-                }
-#endif
-            }
+            a0 = dot_add(dot_add(a0, x0, dot_halves(v0)), x1, dot_halves(dot_turned(v0)));
+            a1 = dot_add(dot_add(a1, x0, dot_halves(v1)), x1, dot_halves(dot_turned(v1)));
+            a2 = dot_add(dot_add(a2, x0, dot_halves(v2)), x1, dot_halves(dot_turned(v2)));
+            a3 = dot_add(dot_add(a3, x0, dot_halves(v3)), x1, dot_halves(dot_turned(v3)));
         }
-        tile[i] = (int32_t)a0;
-        tile[i + 1] = (int32_t)a1;
-        tile[i + 2] = (int32_t)a2;
-        tile[i + 3] = (int32_t)a3;
+        tile[i] = a0;
+        tile[i + 1] = a1;
+        tile[i + 2] = a2;
+        tile[i + 3] = a3;
     }
 }
 
@@ -438,7 +376,8 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
         STORED = 64, /* OUT_C, rounded up to a multiple of 4 */
         X_SIGNED = 1
     };
-    const int32_t times = -(x_zero + dot_offset(X_SIGNED));
+    const int32_t times = -x_zero;
+    uint8_t *const bytes = (uint8_t *)scratch;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
         const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
@@ -449,17 +388,17 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
             const int8_t *const in = &x[0]; /* [IN_H, IN_W, IN_C] */
             const int top = (pixel / OUT_W * STRIDE_H) - PAD_TOP;
             const int left = (pixel % OUT_W * STRIDE_W) - PAD_LEFT;
-            uint8_t *to = dot_bytes(scratch, p, LEN);
+            uint8_t *to = bytes;
 
             /* no padding */
             if ((top >= 0) && (top <= (IN_H - TALL)) && (left >= 0) && (left <= (IN_W - K_W))) {
                 const int8_t *const from = &in[((top * IN_W) + left) * IN_C];
 
                 for (int kh = 0; kh < K_H; kh++) {
-                    dot_copy(to, &from[kh * DIL_H * IN_W * IN_C], K_W * IN_C, X_SIGNED);
+                    (void)memcpy(to, &from[kh * DIL_H * IN_W * IN_C], (size_t)(K_W * IN_C));
                     to = &to[K_W * IN_C];
                 }
-                dot_take(dot_patch(scratch, p, LEN), dot_bytes(scratch, p, LEN), LEN, X_SIGNED);
+                dot_take(dot_patch(scratch, p, LEN), bytes, LEN, X_SIGNED);
                 continue;
             }
             for (int kh = 0; kh < K_H; kh++) {
@@ -467,7 +406,7 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
                 const int at = ((ih * IN_W) + left) * IN_C;
 
                 if ((ih >= 0) && (ih < IN_H) && (left >= 0) && (left <= (IN_W - K_W))) {
-                    dot_copy(to, &in[at], K_W * IN_C, X_SIGNED);
+                    (void)memcpy(to, &in[at], (size_t)(K_W * IN_C));
                     to = &to[K_W * IN_C];
                     continue;
                 }
@@ -475,14 +414,14 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
                     const int iw = left + (kw * DIL_W);
 
                     if ((ih >= 0) && (ih < IN_H) && (iw >= 0) && (iw < IN_W)) {
-                        dot_copy(to, &in[at + (kw * DIL_W * IN_C)], IN_C, X_SIGNED);
+                        (void)memcpy(to, &in[at + (kw * DIL_W * IN_C)], (size_t)IN_C);
                     } else {
-                        (void)memset(to, x_zero ^ 0, (size_t)IN_C);
+                        (void)memset(to, x_zero, (size_t)IN_C);
                     }
                     to = &to[IN_C];
                 }
             }
-            dot_take(dot_patch(scratch, p, LEN), dot_bytes(scratch, p, LEN), LEN, X_SIGNED);
+            dot_take(dot_patch(scratch, p, LEN), bytes, LEN, X_SIGNED);
         }
         for (int block = 0; block < OUT_C; block += 32) {
             const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
@@ -604,6 +543,7 @@ static void shared_qnn_depthwise_25x5x64(const int8_t *x, int8_t *y, void *restr
  * point; panels of 32 output channels take their sums from them, modulo 2^32.
  */
 static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
+                                                   void *restrict scratch,
                                                    const int32_t *restrict numbers,
                                                    const int8_t *restrict weight,
                                                    const int32_t *restrict weight_sums,
@@ -621,16 +561,16 @@ static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
         STORED = 64, /* OUT_C, rounded up to a multiple of 4 */
         X_SIGNED = 1
     };
-    const int32_t times = -(x_zero + dot_offset(X_SIGNED));
-    dot_number scratch[(((DOT_PIXELS) * (LEN)) + ((LEN) / 2))] = { 0 };
+    const int32_t times = -x_zero;
+    uint8_t *const bytes = (uint8_t *)scratch;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
         const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {
-            dot_copy(dot_bytes(scratch, p, LEN), &x[(first + p) * IN_C], IN_C, X_SIGNED);
-            dot_take(dot_patch(scratch, p, LEN), dot_bytes(scratch, p, LEN), LEN, X_SIGNED);
+            (void)memcpy(bytes, &x[(first + p) * IN_C], (size_t)IN_C);
+            dot_take(dot_patch(scratch, p, LEN), bytes, LEN, X_SIGNED);
         }
         for (int block = 0; block < OUT_C; block += 32) {
             const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
@@ -718,11 +658,12 @@ static NOINLINE void region_fc(const int8_t *restrict x, int8_t *restrict y, voi
         LEN = 64, STORED = 12, /* IN_C and OUT_C, rounded up to multiples of 4 */
         X_SIGNED = 1
     };
-    const int32_t times = -(x_zero + dot_offset(X_SIGNED));
+    const int32_t times = -x_zero;
+    uint8_t *const bytes = (uint8_t *)scratch;
     int32_t tile[32];
 
-    dot_copy(dot_bytes(scratch, 0, LEN), x, IN_C, X_SIGNED);
-    dot_take(dot_patch(scratch, 0, LEN), dot_bytes(scratch, 0, LEN), LEN, X_SIGNED);
+    (void)memcpy(bytes, x, (size_t)IN_C);
+    dot_take(dot_patch(scratch, 0, LEN), bytes, LEN, X_SIGNED);
     for (int block = 0; block < OUT_C; block += 32) {
         const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
 
@@ -808,14 +749,14 @@ int kws_run(const float input[49 * 10], float output[12], void *arena)
 
     unsigned char *const base = (unsigned char *)arena;
     int8_t *const input_i8 = (int8_t *)(void *)base; /* i8 [1,1,49,10] */
-    int8_t *const relu1_i8 = (int8_t *)(void *)&base[3584]; /* i8 [1,25,5,64] */
-    int8_t *const relu3_i8 = (int8_t *)(void *)&base[3136]; /* i8 [1,25,5,64] */
-    int8_t *const relu5_i8 = (int8_t *)(void *)&base[2688]; /* i8 [1,25,5,64] */
-    int8_t *const relu7_i8 = (int8_t *)(void *)&base[2240]; /* i8 [1,25,5,64] */
-    int8_t *const relu9_i8 = (int8_t *)(void *)&base[1792]; /* i8 [1,25,5,64] */
-    int8_t *const relu11_i8 = (int8_t *)(void *)&base[1344]; /* i8 [1,25,5,64] */
-    int8_t *const relu13_i8 = (int8_t *)(void *)&base[896]; /* i8 [1,25,5,64] */
-    int8_t *const relu15_i8 = (int8_t *)(void *)&base[448]; /* i8 [1,25,5,64] */
+    int8_t *const relu1_i8 = (int8_t *)(void *)&base[2304]; /* i8 [1,25,5,64] */
+    int8_t *const relu3_i8 = (int8_t *)(void *)&base[1856]; /* i8 [1,25,5,64] */
+    int8_t *const relu5_i8 = (int8_t *)(void *)&base[1728]; /* i8 [1,25,5,64] */
+    int8_t *const relu7_i8 = (int8_t *)(void *)&base[1280]; /* i8 [1,25,5,64] */
+    int8_t *const relu9_i8 = (int8_t *)(void *)&base[1152]; /* i8 [1,25,5,64] */
+    int8_t *const relu11_i8 = (int8_t *)(void *)&base[704]; /* i8 [1,25,5,64] */
+    int8_t *const relu13_i8 = (int8_t *)(void *)&base[576]; /* i8 [1,25,5,64] */
+    int8_t *const relu15_i8 = (int8_t *)(void *)&base[128]; /* i8 [1,25,5,64] */
     int8_t *const relu17_i8 = (int8_t *)(void *)base; /* i8 [1,25,5,64] */
     int8_t *const pool_i8 = (int8_t *)(void *)&base[8000]; /* i8 [1,1,1,64] */
     int8_t *const logits_i8 = (int8_t *)(void *)&base[192]; /* i8 [1,12] */
@@ -826,27 +767,27 @@ int kws_run(const float input[49 * 10], float output[12], void *arena)
     shared_qnn_depthwise_25x5x64(relu1_i8, relu3_i8, base, kws_conv2_numbers, kws_conv2_weight,
                                  kws_conv2_weight_start, kws_conv2_bias, kws_relu3_i8_multiplier,
                                  kws_relu3_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu3_i8, relu5_i8, kws_conv4_numbers, kws_conv4_weight,
+    shared_qnn_conv_tiles_25x5x64(relu3_i8, relu5_i8, base, kws_conv4_numbers, kws_conv4_weight,
                                   kws_conv4_weight_sums, kws_conv4_bias, kws_relu5_i8_multiplier,
                                   kws_relu5_i8_shift);
     shared_qnn_depthwise_25x5x64(relu5_i8, relu7_i8, base, kws_conv6_numbers, kws_conv6_weight,
                                  kws_conv6_weight_start, kws_conv6_bias, kws_relu7_i8_multiplier,
                                  kws_relu7_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu7_i8, relu9_i8, kws_conv8_numbers, kws_conv8_weight,
+    shared_qnn_conv_tiles_25x5x64(relu7_i8, relu9_i8, base, kws_conv8_numbers, kws_conv8_weight,
                                   kws_conv8_weight_sums, kws_conv8_bias, kws_relu9_i8_multiplier,
                                   kws_relu9_i8_shift);
     shared_qnn_depthwise_25x5x64(relu9_i8, relu11_i8, base, kws_conv10_numbers, kws_conv10_weight,
                                  kws_conv10_weight_start, kws_conv10_bias, kws_relu11_i8_multiplier,
                                  kws_relu11_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu11_i8, relu13_i8, kws_conv12_numbers, kws_conv12_weight,
+    shared_qnn_conv_tiles_25x5x64(relu11_i8, relu13_i8, base, kws_conv12_numbers, kws_conv12_weight,
                                   kws_conv12_weight_sums, kws_conv12_bias, kws_relu13_i8_multiplier,
                                   kws_relu13_i8_shift);
     shared_qnn_depthwise_25x5x64(relu13_i8, relu15_i8, base, kws_conv14_numbers, kws_conv14_weight,
                                  kws_conv14_weight_start, kws_conv14_bias, kws_relu15_i8_multiplier,
                                  kws_relu15_i8_shift);
-    shared_qnn_conv_tiles_25x5x64(relu15_i8, relu17_i8, kws_conv16_numbers, kws_conv16_weight,
-                                  kws_conv16_weight_sums, kws_conv16_bias, kws_relu17_i8_multiplier,
-                                  kws_relu17_i8_shift);
+    shared_qnn_conv_tiles_25x5x64(relu15_i8, relu17_i8, &base[8128], kws_conv16_numbers,
+                                  kws_conv16_weight, kws_conv16_weight_sums, kws_conv16_bias,
+                                  kws_relu17_i8_multiplier, kws_relu17_i8_shift);
     region_pool(relu17_i8, pool_i8);
     region_fc(pool_i8, logits_i8, base);
     region_softmax(output_i8);

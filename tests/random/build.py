@@ -42,10 +42,12 @@ enum { ZONE = 64 };
 static unsigned char *reserve(size_t bytes)
 {
     unsigned char *p;
-#ifdef __SANITIZE_ADDRESS__
+#if defined __SANITIZE_ADDRESS__ || defined MEMORY
     if (posix_memalign((void **)&p, 64, bytes + !bytes))
         exit(99);
+#ifndef MEMORY
     memset(p, 0xff, bytes);
+#endif
     return p;
 #else
     if (posix_memalign((void **)&p, 64, bytes + 2 * ZONE))
@@ -59,7 +61,7 @@ static unsigned char *reserve(size_t bytes)
 
 static void check(const unsigned char *p, size_t bytes, const char *what)
 {
-#ifndef __SANITIZE_ADDRESS__
+#if !defined __SANITIZE_ADDRESS__ && !defined MEMORY
     for (int i = 1; i <= ZONE; i++)
         if (p[-i] != 0xa5 || p[bytes + (size_t)i - 1] != 0xa5) {
             fprintf(stderr, "wrote outside %s\\n", what);
@@ -233,10 +235,12 @@ def sources(folder, config):
 
 
 def compiler(config):
-    words = configs.machine(config)[1]
-    if config["compiler"] == "clang":
+    words, level = configs.machine(config)[1], config.get("level") or "-O1"
+    if config["compiler"] in ("clang", "memory"):
         words = words.replace("gcc", "clang", 1)
-    level = config.get("level") or "-O1"
+    if config["compiler"] == "memory":  # the arena holds nothing at first, and what is written must depend on nothing of that
+        words += " -fsanitize=memory -DMEMORY"
+        level = "-O0"  # an optimiser makes anything of what is not there, before the sanitizer looks
     if config["compiler"] == "sanitized" and words.startswith("gcc"):
         words += " -fsanitize=address,undefined -fno-sanitize-recover=undefined"
     if config["compiler"].startswith("-O"):
@@ -295,7 +299,7 @@ def execute(folder, config, inputs, shapes):
     out = os.path.join(folder, "out.bin")
     done = command([*runner.split(), program, os.path.join(folder, "in.bin"), out])
     if done.returncode:
-        raise Failure("run", f"exit {done.returncode}: " + (re.findall(r"ERROR: .*|runtime error: .*|wrote .*|net_run .*", done.stderr) or [done.stderr[-200:]])[0])
+        raise Failure("run", f"exit {done.returncode}: " + (re.findall(r"ERROR: .*|MemorySanitizer: .*|runtime error: .*|wrote .*|net_run .*", done.stderr) or [done.stderr[-200:]])[0])
     data = open(out, "rb").read()
     results, at = [], 0
     for _ in inputs:

@@ -181,7 +181,7 @@ static bool lies_as_patches(const struct region *region, const struct window *w)
 
 static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
 {
-    const bool direct = !parts && lies_as_patches(bind->region, w);
+    const bool direct = !parts && lies_as_patches(bind->region, w) && !dot_is_plain(bind->machine);
 
     bind_flag(bind, "pointwise", !parts && is_pointwise(w));
     bind_flag(bind, "direct", direct);
@@ -211,6 +211,7 @@ static bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_chunk(bind, dot.channels);
+    bind_text(bind, "turn", dot_is_plain(bind->machine) ? "" : " ^ DOT_TURN(X_SIGNED)");
     bind_pixels(bind, &w, bind->region->place.low_scratch && part.len < dot.len);
     position_by_division(bind, "at", &position);
     position.hoists = true;

@@ -41,6 +41,9 @@ static const struct {
     { "//#for i 2\n${a${i}}\n//#end\n", "zero\none\n", NULL },
     { "//#for i 1\n//#for j 2\n${b${i}_${j}}\n//#end\n//#end\n", "p\nq\n", NULL },
     { "//#for i 3\n//#if !a${i}\nno ${i}\n//#end\n//#end\n", "no 2\n", NULL },
+    { "//#if zero\nx\n//#end\n", NULL, "t:1: 'zero' is the text 0, which is no flag" },
+    { "//#if off\n//#if zero\nx\n//#end\n//#end\n", "", NULL },
+    { "//#for zero 2\n//#if zero\nx\n//#end\n//#end\n", "x\n", NULL },
     { "//#for i ${${word}}\n//#end\n", NULL, "t:1: unknown key 'words'" },
     { "${k}\n${nope}\n", NULL, "t:2: unknown key 'nope'" },
     { "${k\n", NULL, "t:1: '${k' has no closing brace" },
@@ -106,6 +109,8 @@ static const char *expand(struct ctx *ctx, const char *text, const char *extra)
         if (composed || strstr(text, values[i].key))
             keys_offer(&keys, values[i].key, values[i].text);
     }
+    keys_offer_flag(&keys, "off", false);
+    keys_offer(&keys, "zero", "0");
     if (extra)
         keys_set(&keys, extra, "never used");
     return template_expand(ctx, "t", text, &keys, &out) ? str_text(&out) : NULL;
