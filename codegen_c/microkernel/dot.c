@@ -286,13 +286,16 @@ static void bind_patches(struct bind *bind, const struct dot *dot, bool one_row,
         bind_scratch(bind, dot_scratch(bind->machine, dot, one_row));
 }
 
-/* How the bytes of a patch are gathered and where. */
-static void bind_gathering(struct bind *bind, bool one_row, bool parts)
+/* How the bytes of a patch are gathered and where. What rounds its length up is 0, so that nothing is read that was not
+ * written. */
+static void bind_gathering(struct bind *bind, const struct dot *dot, bool one_row, bool parts)
 {
     const bool plain = dot_is_plain(bind->machine);
     const char *pixels = one_row ? "1" : "DOT_PIXELS", *len = parts ? "PART" : "LEN";
 
     bind_flag(bind, "plain", plain);
+    bind_flag(bind, "tail", !bind->region->place.low_scratch && dot->len % 4 != 0);
+    bind_text(bind, "patches", "%s", pixels);
     bind_text(bind, "copy", plain ? "(void)memcpy" : "dot_copy");
     bind_text(bind, "copy_end", plain ? "" : ", X_SIGNED");
     if (plain) {
@@ -353,7 +356,7 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
     bind_text(bind, "dot_more", "%s", parts ? dot_function(bind, kind, true, unroll) : "");
     bind_packed_weights(bind, dot);
     bind_patches(bind, dot, one_row, part);
-    bind_gathering(bind, one_row, parts);
+    bind_gathering(bind, dot, one_row, parts);
     keys_offer(bind->keys, "x_zero",
                number_i32(bind->arena, bind->region->anchor, "x_zero", (int64_t)zero));
     bind_int(bind, "x_signed", anchor_input(bind->region, X)->dtype == DTYPE_I8);

@@ -56,7 +56,7 @@ int64_t dot_most_part(bool one_row);
  *   x_zero, x_signed    the zero point of x; whether x is int8
  *   dot                 the microkernel: of a tile, or of one row
  *   channels, ragged    channels of a panel; how many of the last are real
- *   plain, copy, copy_end, bytes, local_size   how the bytes of a patch are gathered
+ *   plain, copy, copy_end, bytes, local_size, tail, patches   how the bytes of a patch are gathered
  *   local, parts, dot_more   the low-scratch form only: the gathered inputs are an array on the stack
  *                       of `part` elements of a sum, a multiple of 4; if that is not all of them,
  *                       dot_more adds to the tile's sums */

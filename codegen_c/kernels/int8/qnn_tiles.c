@@ -184,6 +184,7 @@ static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
     const bool direct = !parts && lies_as_patches(bind->region, w) && !dot_is_plain(bind->machine);
 
     bind_flag(bind, "pointwise", !parts && is_pointwise(w));
+    bind_text(bind, "filled", !parts && is_pointwise(w) ? "IN_C" : "(K_H * K_W * IN_C)");
     bind_flag(bind, "direct", direct);
     bind_text(bind, "unless_it_lies", direct ? " && !lies" : "");
 }
@@ -317,6 +318,7 @@ static bool bind_qnn_dense_tiles(struct bind *bind)
     bind_flag(bind, "single", rows == 1);
     bind_int(bind, "rows", rows);
     bind_int(bind, "in_c", dot.len);
+    bind_text(bind, "filled", "IN_C");
     bind_int(bind, "out_c", dot.channels);
     bind_dot(bind, &dot, rows == 1, even_part(dot.len, dot_most_part(rows == 1)));
     if (rows > 1)
