@@ -29,6 +29,7 @@ void bind_pool_maximum(struct bind *bind, const char *at)
     const bool is_float = dtype_is_float(dtype);
 
     bind_text(bind, "sum", "best");
+    keys_offer_flag(bind->keys, "starts", true);
     keys_offer(bind->keys, "start", bind_literal(bind, dtype, -INFINITY));
     keys_offer(bind->keys, "step",
                is_float ? "best[i] = ((v > best[i]) | !(v <= v)) ? v : best[i];"
@@ -39,8 +40,8 @@ void bind_pool_maximum(struct bind *bind, const char *at)
 void bind_pool_sum(struct bind *bind, const char *step, const char *finish)
 {
     bind_text(bind, "sum", "sum");
-    keys_offer(bind->keys, "start", ""); /* 0, by initialiser: gcc 12.2 -O2 clears an array in
-                                            the red zone by a loop as if it were aligned */
+    /* 0, by initialiser: gcc 12.2 -O2 clears an array in the red zone by a loop as if it were aligned. */
+    keys_offer_flag(bind->keys, "starts", false);
     keys_offer(bind->keys, "step", arena_printf(bind->arena, "sum[i] += %s;", step));
     bind_text(bind, "finish", "%s", finish);
 }
