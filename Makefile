@@ -333,7 +333,7 @@ lint:
 	tests/check_arrows || status=1; \
 	tests/check_docs || status=1; \
 	tests/check_words || status=1; \
-	shellcheck $(scripts) || status=1; \
+	shellcheck -x $(scripts) || status=1; \
 	$(cppcheck) $(stages) cli || status=1; \
 	exit $$status
 
