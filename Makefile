@@ -201,7 +201,7 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/support/temp_dir.o 
 .PHONY: check check-full check-run check-full-run unit
 check: deps
 	$(MAKE) check-run
-check-full: deps deps-bench deps-torch
+check-full: deps deps-bench deps-torch deps-package
 	$(MAKE) check-full-run
 check-run: all library $(patsubst %,$(BUILD)/tests/%,make conformance network offload coco) $(BUILD)/tests/inject.so \
            unit-sanitized
@@ -220,11 +220,13 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps deps-bench deps-torch demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
+.PHONY: deps deps-bench deps-torch deps-package demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
 deps:
 	BUILD=$(BUILD) .ci/deps
 deps-torch:
 	BUILD=$(BUILD) .ci/deps torch
+deps-package:
+	BUILD=$(BUILD) .ci/deps package
 deps-bench:
 	BUILD=$(BUILD) .ci/deps bench
 
@@ -301,6 +303,10 @@ install: all library
 		install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/targets/$$target \
 			examples/targets/$$target/* || exit 1; \
 	done
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/templates/firmware/cortex-m4-qemu templates/firmware/cortex-m4-qemu/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/support examples/support/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/qemu examples/qemu/main.c
+	install -m 755 -t $(DESTDIR)$(PREFIX)/share/relayc/examples/qemu examples/qemu/run
 	install -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/relayc/copyright
 
 # Without root, without a compiler on the machine that they go to: $(BUILD)/relayc_VERSION_ARCH.deb, and
@@ -333,7 +339,7 @@ lint:
 	tests/check_arrows || status=1; \
 	tests/check_docs || status=1; \
 	tests/check_words || status=1; \
-	shellcheck $(scripts) || status=1; \
+	shellcheck -x $(scripts) || status=1; \
 	$(cppcheck) $(stages) cli || status=1; \
 	exit $$status
 

@@ -54,13 +54,21 @@ static const char *name_of(struct arena *arena, const struct package_model *m,
     return arena_printf(arena, "%s_%s_%s", input ? "in" : "out", m->name, t->parameter);
 }
 
+/* NAME_run wants arrays aligned to their type, up to 4 bytes; compilers for AVR align to 1. */
 static void write_arrays(struct arena *arena, const struct package_model *m,
                          const struct package_tensor *tensors, int n, struct str *s)
 {
-    for (int i = 0; i < n; i++)
-        if (!tensors[i].function)
-            str_printf(s, "static %s %s[%lld];\n", dtype_c_type(tensors[i].dtype),
-                       name_of(arena, m, &tensors[i]), (long long)tensors[i].elements);
+    for (int i = 0; i < n; i++) {
+        const size_t bytes = dtype_bytes(tensors[i].dtype);
+
+        if (tensors[i].function)
+            continue;
+        str_printf(s, "static %s %s[%lld]", dtype_c_type(tensors[i].dtype),
+                   name_of(arena, m, &tensors[i]), (long long)tensors[i].elements);
+        if (bytes > 1)
+            str_printf(s, " __attribute__((aligned(%d)))", bytes < 4 ? 2 : 4);
+        str_add(s, ";\n");
+    }
 }
 
 static void write_state(const struct package_model *m, struct str *s)

@@ -8,12 +8,13 @@ cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 demo=$build/demo
 here=examples/digits
+support=examples/support
 board=templates/firmware/cortex-m4-qemu
 host_cc=${CC:-cc}
 board_cc=arm-none-eabi-gcc
 board_flags='-mcpu=cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16 -ffunction-sections -fdata-sections'
 warnings='-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion -Werror'
-include="-I$demo -I$here -I$board -Wa,-I$here"
+include="-I$demo -I$here -I$support -I$board -Wa,-I$here"
 
 mkdir -p "$demo"
 "$build/relayc" compile $here/digits.onnx -o "$demo" > "$demo/relayc.log"
@@ -34,7 +35,7 @@ build_host() {
     compile "$host_cc" '' host
     for rounds in 20 1; do
         $host_cc -std=c11 -O2 $warnings $include -DROUNDS=$rounds -o "$demo/host/run_$rounds" \
-            $here/main.c $here/platform_host.c $here/test_set.S "$demo"/host/digits*.o -lm
+            $here/main.c $support/platform_host.c $here/test_set.S "$demo"/host/digits*.o -lm
     done
 }
 
@@ -42,7 +43,7 @@ build_host() {
 build_board() {
     compile $board_cc "$board_flags" board
     $board_cc -std=c11 -O2 $board_flags $warnings $include -nostartfiles -Wl,--gc-sections \
-        -T $board/linker.ld -o "$demo/board/digits.elf" $here/main.c $here/platform_m4.c \
+        -T $board/linker.ld -o "$demo/board/digits.elf" $here/main.c $support/platform_cortex_m.c \
         $here/test_set.S $board/startup.c $board/semihosting.c "$demo"/board/digits*.o -lm
 }
 

@@ -1,4 +1,4 @@
-/* platform.h - what main.c needs to know of the machine it runs on. */
+/* platform.h - what an example needs to know of the machine it runs on. */
 #ifndef PLATFORM_H
 #define PLATFORM_H
 

@@ -1,4 +1,4 @@
-/* platform_m4.c - a Cortex-M4 in QEMU: SysTick counts instructions. */
+/* platform_cortex_m.c - a Cortex-M in QEMU: SysTick counts instructions. */
 #include "platform.h"
 
 #include "semihosting.h"
