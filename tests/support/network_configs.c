@@ -36,6 +36,7 @@ const struct config configs[] = {
     { "clang", NULL, "clang", STRICT "-O2", "", false, 0 },
     { "gcc-sanitized", NULL, "gcc", STRICT SANITIZE, "", false, 0 },
     { "clang-sanitized", NULL, "clang", STRICT SANITIZE, "", false, 0 },
+    { "clang-memory", NULL, "clang", STRICT "-O1 -g1 -fsanitize=memory", "", false, 0 },
     { "aarch64", NULL, "aarch64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-aarch64", false, 0 },
     { "armhf", NULL, "arm-linux-gnueabihf-gcc", STRICT "-O2 -static", "qemu-arm", false, 0 },
     { "riscv64", NULL, "riscv64-linux-gnu-gcc", STRICT "-O2 -static", "qemu-riscv64", false, 0 },
