@@ -22,6 +22,7 @@
 #include "codegen_c/print/parallel.h"
 #include "codegen_c/text/layout.h"
 #include "codegen_c/text/macros.h"
+#include "codegen_c/text/scalars.h"
 
 /* Where the last column of the arena's map begins, and where lines end. */
 enum { VALUES_COLUMN = 48, LAST_COLUMN = 100 };
@@ -318,8 +319,10 @@ struct model_parts make_parts(struct codegen *codegen)
     if (n_functions)
         texts[1 + n_helpers] = noinline;
     conditions_resolve(&codegen->arena, codegen->machine, texts, n);
-    if (codegen->machine->lanes == 1)
+    if (codegen->machine->lanes == 1) {
         macros_write_out(&codegen->arena, texts, n);
+        scalars_write_out(&codegen->arena, texts, n);
+    }
     helpers_drop_unused(codegen, texts, n);
     return (struct model_parts){ texts, n };
 }

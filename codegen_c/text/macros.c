@@ -330,23 +330,6 @@ static void undefine(struct writer_out *w, const struct token *directive, const 
         tokens_add(out, directive);
 }
 
-static const char *as_text(const struct tokens *tokens)
-{
-    struct str out = { .arena = tokens->arena };
-
-    for (int i = 0; i < tokens->n; i++) {
-        const struct token *token = &tokens->items[i];
-
-        if (token->newlines)
-            str_printf(&out, "%s%*s", token->newlines > 1 ? "\n\n" : "\n", token->column, "");
-        else if (token->space)
-            str_add(&out, " ");
-        str_addn(&out, token->text, (size_t)token->n);
-    }
-    str_add(&out, "\n");
-    return str_text(&out);
-}
-
 static const char *write_out(struct writer_out *w, const struct tokens *tokens)
 {
     struct tokens out = { .arena = w->arena };
@@ -371,7 +354,7 @@ static const char *write_out(struct writer_out *w, const struct tokens *tokens)
             expand(w, token, end - i, 0, &out);
         }
     }
-    return as_text(&out);
+    return tokens_text(&out);
 }
 
 void macros_write_out(struct arena *arena, const char **texts, int n)

@@ -190,3 +190,20 @@ const char *directive_word(struct arena *arena, const struct token *token, const
     *rest = text + n + strspn(text + n, " ");
     return word;
 }
+
+const char *tokens_text(const struct tokens *tokens)
+{
+    struct str out = { .arena = tokens->arena };
+
+    for (int i = 0; i < tokens->n; i++) {
+        const struct token *token = &tokens->items[i];
+
+        if (token->newlines)
+            str_printf(&out, "%s%*s", token->newlines > 1 ? "\n\n" : "\n", token->column, "");
+        else if (token->space)
+            str_add(&out, " ");
+        str_addn(&out, token->text, (size_t)token->n);
+    }
+    str_add(&out, "\n");
+    return str_text(&out);
+}

@@ -31,6 +31,9 @@ struct tokens {
 
 struct tokens tokens_of(struct arena *arena, const char *text);
 
+/* The text again, with its lines and columns. */
+const char *tokens_text(const struct tokens *tokens);
+
 void tokens_add(struct tokens *tokens, const struct token *token);
 
 /* Whether its text is this one. */

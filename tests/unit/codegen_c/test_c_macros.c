@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen_c/text/macros.h"
+#include "codegen_c/text/scalars.h"
 
 static const struct {
     const char *given, *wanted;
@@ -38,6 +39,23 @@ static const struct {
       "\n\n/* --- from b.h --- */\n\n/* b */\nint b;\n" },
 };
 
+/* Vectors of one lane. */
+static const struct {
+    const char *given, *wanted;
+} vectors[] = {
+    { "typedef float vector_f32;\ntypedef vector_f32 vector4_f32;\n",
+      "typedef float vector_f32;\ntypedef vector_f32 vector4_f32;\n" },
+    { "const vector4_f32 v = *(const vector4_f32 *)&w[i];\n", "const float v = w[i];\n" },
+    { "a = x * *(const vector_f32 *)&w[i + 1];\n*(vector_f32 *)&sum[2 * i] = s0 + s1;\n",
+      "a = x * w[i + 1];\nsum[2 * i] = s0 + s1;\n" },
+    { "vector_f32 a = { 0 }, b = { 0 };\nconst vector_f32 c = a;\n",
+      "float a = 0.0f, b = 0.0f;\nconst float c = a;\n" },
+    { "vector_f32 a = { 0 }, b = c, d = { 0, 1 };\n", "float a = 0.0f, b = c, d = { 0, 1 };\n" },
+    { "f(one - (vector_f32){ 0 }, (vector_f32 *)&y[0], *(const vector_f32 *)p);\n",
+      "f(one - 0.0f, (float *)&y[0], *(const float *)p);\n" },
+    { "int v[2] = { 0 };\n", "int v[2] = { 0 };\n" },
+};
+
 static const char *without_blank_lines(struct arena *arena, const char *text)
 {
     char *copy = arena_strdup(arena, text), *to = copy;
@@ -48,6 +66,17 @@ static const char *without_blank_lines(struct arena *arena, const char *text)
     *to = '\0';
     return copy;
 }
+
+START_TEST(vectors_of_one_lane)
+{
+    struct arena arena = { NULL };
+    const char *text = vectors[_i].given;
+
+    scalars_write_out(&arena, &text, 1);
+    ck_assert_str_eq(text, vectors[_i].wanted);
+    arena_release(&arena);
+}
+END_TEST
 
 START_TEST(written_out)
 {
@@ -83,6 +112,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, written_out, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_test(tests, parts_of_a_file);
+    tcase_add_loop_test(tests, vectors_of_one_lane, 0, (int)(sizeof vectors / sizeof *vectors));
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
