@@ -96,6 +96,7 @@ const char *halves_numbers(struct bind *bind, bool raised)
     keys_set_flag(&keys, "raised", raised);
     keys_set_flag(&keys, "careful", !raised);
     keys_offer(&keys, "of_one", raised ? "" : decode_function(bind, &type));
+    keys_offer_flag(&keys, "generic", raised && bind->machine->lanes == 0);
     return bind_new_helper(bind, name, "templates/helpers/f16_numbers.c.tmpl", &keys);
 }
 
