@@ -3,7 +3,8 @@
 A command is a line of a code block that begins with `relayc `, with its continuation lines. The networks kws.onnx,
 model.onnx ... are the digit classifier of examples/, images/ and val/ its test images as PNG. What a page's commands
 write stays for its later ones. A command that is not run is in NOT_RUN, with the reason, one that tries less in SHORT
-(--full: as it stands); a row that no page has any more is a failure, as is a command that exits with another code than 0.
+(--full: as it stands); README.md's excerpt of a generated file is looked up in it. A row that no page has any
+more is a failure, as is a command that exits with another code than 0.
 """
 import glob
 import json
@@ -125,6 +126,17 @@ def run(command, folder):
     return done.returncode, done.stdout
 
 
+def excerpt_is_stale():
+    """Whether README.md shows another table of regions and memory than relayc prints."""
+    shown = re.search(r"```c\n( \* Regions, .*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)[1]
+    folder = WORK / "excerpt"
+    code, said = run(f"relayc compile {ROOT}/examples/digits/digits.onnx --target cortex-m4 -o .", folder)
+    if code == 0 and shown in (folder / "digits.c").read_text(encoding="utf-8"):
+        return False
+    print(f"README.md: not what relayc compile digits.onnx --target cortex-m4 writes\n{said}")
+    return True
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     full = "--full" in sys.argv
@@ -154,6 +166,8 @@ def main():
                 failed += 1
                 print(f"{page}:{line}: exit {code}\n    {command}\n{said}")
     if not given:
+        (WORK / "excerpt").mkdir(parents=True, exist_ok=True)
+        failed += excerpt_is_stale()
         for row in sorted(unused):
             failed += 1
             print(f"tests/e2e/guide.py: no page has '{row}' any more")
