@@ -159,7 +159,8 @@ bool quantize_module(struct module *module, const struct quantize_options *optio
                               .options = options,
                               .report = report,
                               .validation = pipeline->validation,
-                              .logged = { .arena = &module->ctx->perm } };
+                              .logged = { .arena = &module->ctx->perm },
+                              .formats = { .arena = &module->ctx->perm } };
     bool ok;
 
     *report = (struct quantize_report){ .noise = -1 };

@@ -29,7 +29,7 @@ struct quantization {
     struct map kept;                 /* topk: name of an output -> node */
 
     struct map logged;  /* search_scales.c: values already in the log */
-    struct map formats; /* choose_format.c: rule and value -> chosen struct number_format * */
+    struct map formats; /* choose_format.c: rule and tensor -> chosen struct number_format * */
 
     /* data_scale.c */
     int n_unknown, n_broken;
@@ -96,6 +96,10 @@ bool keeps_numbers(const struct node *node);
  * value may be negative; the nearest where it is `auto`. choose_format.c */
 struct number_format data_format_of(struct quantization *q, const struct precision *precision,
                                     const struct value *source);
+
+/* The same of a weight; as it is where nothing was chosen for it. choose_format.c */
+struct number_format weight_format_of(struct quantization *q, const struct precision *precision,
+                                      const struct value *weight, int axis);
 
 /* The names of those that `auto` chooses from. */
 const char *const *choosable_formats(bool for_data, int *n);
