@@ -14,7 +14,7 @@
 #include "relay_ir/ops/exact.h"
 
 static const char *const weight_formats[] = { "f8e4m3", "f8e3m4", "f8e2m5" };
-static const char *const data_formats[N_CHOOSABLE] = { "u8e4m4", "f8e4m3", "u8e3m5", "f8e3m4",
+static const char *const data_formats[ALL_FORMATS] = { "u8e4m4", "f8e4m3", "u8e3m5", "f8e3m4",
                                                        "u8e2m6", "f8e2m5", "f8e5m2" };
 
 enum {
@@ -99,7 +99,7 @@ bool is_never_negative(const struct quantization *q, const struct value *value)
 
 /* INFINITY for formats that it cannot have. False where no distribution is known. */
 static bool data_noise(const struct quantization *q, const struct precision *precision,
-                       const struct value *source, double noise[N_CHOOSABLE])
+                       const struct value *source, double noise[ALL_FORMATS])
 {
     const struct calib_tensor *tensor = measured(q, source);
     const bool has_sign = !is_never_negative(q, source);
@@ -112,7 +112,7 @@ static bool data_noise(const struct quantization *q, const struct precision *pre
     spread = spread_of_histogram(tensor->histogram, at, count);
     for (size_t i = 0; i < spread.n; i++)
         signal += (double)at[i] * (double)at[i] * count[i];
-    for (int i = 0; i < N_CHOOSABLE; i++) {
+    for (int i = 0; i < ALL_FORMATS; i++) {
         struct number_format format;
         struct rounder rounder;
         float scale;
@@ -142,11 +142,11 @@ static struct number_format nearest_for_data(const struct quantization *q,
                                              const struct value *source)
 {
     struct number_format format;
-    double noise[N_CHOOSABLE];
+    double noise[ALL_FORMATS];
     int best = is_never_negative(q, source) ? 0 : 1; /* the widest range */
 
     if (data_noise(q, precision, source, noise))
-        for (int i = 0; i < N_CHOOSABLE; i++)
+        for (int i = 0; i < ALL_FORMATS; i++)
             best = noise[i] < noise[best] ? i : best;
     number_format_parse(data_formats[best], &format);
     return format;
@@ -169,7 +169,7 @@ void common_formats_add_data(struct common_formats *common, const struct precisi
     const struct precision p = precision_with_rule(q, precision);
     const struct value *source = data_scale_source(value);
     const char *key = data_key(q, &p, source);
-    double noise[N_CHOOSABLE];
+    double noise[ALL_FORMATS];
 
     if (p.data.chooses_format && p.data_scale.kind != SCALE_SEARCH && /* which chooses itself */
         !map_get(&common->tensors, key) && data_noise(q, &p, source, noise))
@@ -196,7 +196,7 @@ struct number_format data_format_of(struct quantization *q, const struct precisi
 
 const char *const *choosable_formats(bool for_data, int *n)
 {
-    *n = for_data ? N_CHOOSABLE : N_WEIGHT_FORMATS;
+    *n = for_data ? ALL_FORMATS : N_WEIGHT_FORMATS;
     return for_data ? data_formats : weight_formats;
 }
 
@@ -275,7 +275,7 @@ void common_formats_add_weight(struct common_formats *common, const struct preci
         return;
     weights_noise(weight, axis, &precision->weight_scale, noise);
     tensor = new_tensor(common, key, KIND_WEIGHT);
-    for (int i = 0; i < N_CHOOSABLE; i++) {
+    for (int i = 0; i < ALL_FORMATS; i++) {
         tensor->noise[i] = INFINITY;
         for (int k = 0; k < N_WEIGHT_FORMATS; k++)
             if (strcmp(data_formats[i], weight_formats[k]) == 0)
@@ -296,19 +296,18 @@ struct number_format weight_format_of(struct quantization *q, const struct preci
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static void write_log(const struct common_formats *common)
+static void write_log(const struct quantize_options *options, const struct format_set *set,
+                      size_t n)
 {
-    const struct quantize_options *options = common->q->options;
-
     if (!options->log || options->log_json) /* whose lines are searches */
         return;
     writer_text(options->log, "# formats by auto:");
-    for (int i = 0; i < N_CHOOSABLE; i++)
-        if (common->set >> i & 1)
+    for (int i = 0; i < ALL_FORMATS; i++)
+        if (set->formats >> i & 1)
             writer_printf(options->log, " %s", data_formats[i]);
     writer_printf(options->log,
-                  "; expected noise %.4g, of all formats %.4g; %d of %zu tensors are exceptions\n",
-                  common->noise, common->least, common->n_exceptions, common->tensors.n);
+                  "; expected noise %.4g, of all formats %.4g; exceptions: %d of %zu tensors\n",
+                  set->noise, set->least, set->n_exceptions, n);
 }
 
 void common_formats_agree(struct common_formats *common)
@@ -317,7 +316,8 @@ void common_formats_agree(struct common_formats *common)
 
     if (common->tensors.n == 0)
         return;
-    common_formats_choose(common);
+    common_formats_choose(common, q->n_formats);
+    q->set = common->set;
     for (size_t i = 0; i < common->tensors.n; i++) {
         const struct common_tensor *tensor = common->tensors.entries[i].value;
         struct number_format *format = arena_new(&q->ctx->perm, struct number_format);
@@ -325,5 +325,5 @@ void common_formats_agree(struct common_formats *common)
         number_format_parse(data_formats[tensor->format], format);
         map_set(&q->formats, tensor->key, format);
     }
-    write_log(common);
+    write_log(q->options, &q->set, common->tensors.n);
 }

@@ -1,13 +1,16 @@
 /* common_formats.c - see common_formats.h.
  *
  * method   the smallest set of formats whose expected noise, each tensor in the best of the set, is
- *          at most `most_noise` times that of all formats; of equal ones that of the least noise.
- *          Inside the set the tensors of a kind (weights; data with a sign; without) have one
- *          format, that of the least noise in all. Where the bound does not allow that, those for
- *          which it costs most have the best of the set instead, no more than it takes */
+ *          at most `most_noise` times that of all formats; where so many formats are asked for, the
+ *          best set of these. Inside the set the tensors of a kind (weights; data with a sign;
+ *          without) have one format, that of the least noise in all. Where this costs more than
+ *          `most_noise` times what the set could do, those for which it costs most have the best of
+ *          the set instead, no more than it takes */
 #include "quantize/common_formats.h"
 
 #include <math.h>
+
+enum { ALL = (1 << ALL_FORMATS) - 1 }; /* the set */
 
 /* docs/lab/quantisation.md: what other bounds give. */
 static const double most_noise = 1.1;
@@ -26,16 +29,16 @@ static int size_of(unsigned set)
 {
     int n = 0;
 
-    for (int i = 0; i < N_CHOOSABLE; i++)
+    for (int i = 0; i < ALL_FORMATS; i++)
         n += has(set, i);
     return n;
 }
 
-static int best_of(const double noise[N_CHOOSABLE], unsigned set)
+static int best_of(const double noise[ALL_FORMATS], unsigned set)
 {
     int best = -1;
 
-    for (int i = 0; i < N_CHOOSABLE; i++)
+    for (int i = 0; i < ALL_FORMATS; i++)
         if (has(set, i) && (best < 0 || noise[i] < noise[best]))
             best = i;
     return best;
@@ -50,47 +53,48 @@ static double noise_of_set(const struct common_formats *common, unsigned set)
     return sum;
 }
 
-static double noise_of_choice(const struct common_formats *common)
+/* Of the sets of n formats that with the least noise. */
+static unsigned best_set(const struct common_formats *common, int n)
 {
-    double sum = 0;
+    double least = INFINITY;
+    unsigned best = ALL;
 
-    for (size_t i = 0; i < common->tensors.n; i++)
-        sum += known(common, i)->noise[known(common, i)->format];
-    return sum;
+    for (unsigned set = 1; set <= ALL; set++) {
+        const double noise = size_of(set) == n ? noise_of_set(common, set) : INFINITY;
+
+        if (noise < least) {
+            least = noise;
+            best = set;
+        }
+    }
+    return best;
 }
 
-static void choose_set(struct common_formats *common)
+static unsigned near_set(const struct common_formats *common)
 {
-    const unsigned all = (1u << N_CHOOSABLE) - 1;
-    int least_size = N_CHOOSABLE + 1;
+    unsigned set = ALL;
 
-    common->least = noise_of_set(common, all);
-    for (unsigned set = 1; set <= all; set++) {
-        const double noise = noise_of_set(common, set);
-        const int size = size_of(set);
-
-        if (noise > most_noise * common->least || size > least_size ||
-            (size == least_size && noise >= common->noise))
-            continue;
-        common->set = set;
-        common->noise = noise;
-        least_size = size;
+    for (int n = 1; n < ALL_FORMATS; n++) {
+        set = best_set(common, n);
+        if (noise_of_set(common, set) <= most_noise * common->set.least)
+            return set;
     }
+    return ALL;
 }
 
 /* The format of the set that the tensors of a kind have. */
-static int format_of_kind(const struct common_formats *common, enum tensor_kind kind)
+static int format_of_kind(const struct common_formats *common, enum tensor_kind kind, unsigned set)
 {
-    double sums[N_CHOOSABLE] = { 0 };
+    double sums[ALL_FORMATS] = { 0 };
 
     for (size_t i = 0; i < common->tensors.n; i++)
-        for (int k = 0; k < N_CHOOSABLE && known(common, i)->kind == kind; k++)
+        for (int k = 0; k < ALL_FORMATS && known(common, i)->kind == kind; k++)
             sums[k] += known(common, i)->noise[k];
-    return best_of(sums, common->set);
+    return best_of(sums, set);
 }
 
 /* What loses most by the format of its kind; NULL = nothing does. */
-static struct common_tensor *worst(const struct common_formats *common)
+static struct common_tensor *worst(const struct common_formats *common, unsigned set)
 {
     struct common_tensor *worst = NULL;
     double most = 0;
@@ -98,7 +102,7 @@ static struct common_tensor *worst(const struct common_formats *common)
     for (size_t i = 0; i < common->tensors.n; i++) {
         struct common_tensor *tensor = common->tensors.entries[i].value;
         const double loss =
-            tensor->noise[tensor->format] - tensor->noise[best_of(tensor->noise, common->set)];
+            tensor->noise[tensor->format] - tensor->noise[best_of(tensor->noise, set)];
 
         if (loss > most) {
             worst = tensor;
@@ -108,22 +112,38 @@ static struct common_tensor *worst(const struct common_formats *common)
     return worst;
 }
 
-void common_formats_choose(struct common_formats *common)
+static void sum_up(struct common_formats *common)
+{
+    common->set.formats = 0;
+    common->set.noise = 0;
+    for (size_t i = 0; i < common->tensors.n; i++) {
+        const struct common_tensor *tensor = known(common, i);
+
+        common->set.formats |= 1u << tensor->format;
+        common->set.noise += tensor->noise[tensor->format];
+    }
+}
+
+void common_formats_choose(struct common_formats *common, int n)
 {
     int of_kind[KIND_COUNT];
     struct common_tensor *tensor;
+    unsigned set;
+    double bound;
 
-    choose_set(common);
+    common->set = (struct format_set){ .least = noise_of_set(common, ALL) };
+    set = n == 0 ? near_set(common) : n < ALL_FORMATS ? best_set(common, n) : ALL;
+    bound = set == ALL ? common->set.least : most_noise * noise_of_set(common, set);
     for (int kind = 0; kind < KIND_COUNT; kind++)
-        of_kind[kind] = format_of_kind(common, (enum tensor_kind)kind);
+        of_kind[kind] = format_of_kind(common, (enum tensor_kind)kind, set);
     for (size_t i = 0; i < common->tensors.n; i++) {
         tensor = common->tensors.entries[i].value;
         tensor->format = of_kind[tensor->kind];
     }
-    common->noise = noise_of_choice(common);
-    while (common->noise > most_noise * common->least && (tensor = worst(common))) {
-        tensor->format = best_of(tensor->noise, common->set);
-        common->noise = noise_of_choice(common);
-        common->n_exceptions++;
+    sum_up(common);
+    while (common->set.noise > bound && (tensor = worst(common, set))) {
+        tensor->format = best_of(tensor->noise, set);
+        common->set.n_exceptions++;
+        sum_up(common);
     }
 }

@@ -8,24 +8,20 @@
 
 #include "quantize/steps.h"
 
-enum { N_CHOOSABLE = 7 }; /* formats, in the order of choose_format.c */
-
 enum tensor_kind { KIND_WEIGHT, KIND_SIGNED, KIND_UNSIGNED, KIND_COUNT };
 
 /* noise: mean square of the error by that of the numbers; INFINITY = the tensor cannot have it. */
 struct common_tensor {
     const char *key; /* of q->formats */
     enum tensor_kind kind;
-    double noise[N_CHOOSABLE];
-    int format; /* what was chosen */
+    double noise[ALL_FORMATS]; /* in the order of choose_format.c */
+    int format;                /* what was chosen */
 };
 
 struct common_formats {
     struct quantization *q;
-    struct map tensors;  /* key -> struct common_tensor * */
-    unsigned set;        /* of formats, a bit for each */
-    int n_exceptions;    /* tensors that have not the format of their kind */
-    double noise, least; /* sums: of what was chosen, and of the best format of each tensor */
+    struct map tensors; /* key -> struct common_tensor * */
+    struct format_set set;
 };
 
 /* A value, or a weight, that a node of this precision reads: counts once, and only where the
@@ -35,8 +31,9 @@ void common_formats_add_data(struct common_formats *common, const struct precisi
 void common_formats_add_weight(struct common_formats *common, const struct precision *precision,
                                const struct value *weight, int axis);
 
-/* Chooses the format of each tensor. */
-void common_formats_choose(struct common_formats *common);
+/* Chooses the format of each tensor: of `n` formats the best, 0 = as many as it takes to be near to
+ * what all of them give. With ALL_FORMATS each tensor has its best. */
+void common_formats_choose(struct common_formats *common, int n);
 
 /* The same, for data_format_of and weight_format_of to know. choose_format.c */
 void common_formats_agree(struct common_formats *common);
