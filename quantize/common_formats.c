@@ -1,8 +1,8 @@
 /* common_formats.c - see common_formats.h.
  *
  * method   the smallest set of formats whose expected noise, each tensor in the best of the set, is
- *          at most `most_noise` times that of all formats; where so many formats are asked for, the
- *          best set of these. Inside the set the tensors of a kind (weights; data with a sign;
+ *          at most `most_noise` times that of all formats; where n formats are asked for, the best
+ *          set of n. Inside the set the tensors of a kind (weights; data with a sign;
  *          without) have one format, that of the least noise in all. Where this costs more than
  *          `most_noise` times what the set could do, those for which it costs most have the best of
  *          the set instead, no more than it takes */

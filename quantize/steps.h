@@ -73,7 +73,7 @@ bool choose_scale_reads(const struct quantization *q, const struct precision *pr
 struct precision precision_with_rule(const struct quantization *q,
                                      const struct precision *precision);
 
-/* What the results lose by the rule (NULL = max) and by so many formats of `auto`; *set (may be NULL)
+/* What the results lose by the rule (NULL = max) and `n_formats` formats of `auto`; *set (may be NULL)
  * is what these are. *known is false where the graph cannot be annotated: what is wrong with it is
  * better said of the graph itself, by the next step. False after an error. */
 bool choose_scale_try(struct quantization *q, const struct scale_rule *rule, int n_formats,
