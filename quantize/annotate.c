@@ -9,6 +9,7 @@
  * method   regions are those that fuse_ops would make: what stays inside of one is not rounded */
 #include "base/str.h"
 #include "quantize/annotation.h"
+#include "quantize/common_formats.h"
 
 struct value *annotation_make(struct annotation *a, enum op op, const union attrs *attrs,
                               const char *name, const struct origin *origin, struct node *before,
@@ -187,6 +188,19 @@ static bool has_exact_form(const struct annotation *a, const struct node *node,
     }
 }
 
+/* Whether the node's input becomes quantised values, and how. BORDER_NONE where it does not. */
+static enum border border_of(const struct annotation *a, const struct node *node, int input,
+                             const struct precision *precision)
+{
+    const struct value *value = node->inputs[input];
+
+    if (op_row(node->op)->pattern == PATTERN_VIEW || !value || value->kind == VALUE_CONSTANT ||
+        value->type.dtype != DTYPE_F32 || (value->def && value->def->id >= a->n_nodes) ||
+        (!reads_quantized(node, input, precision) && !has_exact_form(a, node, precision)))
+        return BORDER_NONE;
+    return border_before(&a->borders, value, node, precision);
+}
+
 static void annotate_node(struct annotation *a, struct node *node, struct quantize_line *line)
 {
     const struct precision *precision = precision_of_node(a->q, node, &line->why);
@@ -203,38 +217,66 @@ static void annotate_node(struct annotation *a, struct node *node, struct quanti
         annotation_in_integers(a->q, precision))
         annotate_left(a, node, precision);
     for (int i = 0; i < node->n_inputs; i++) {
-        const struct value *value = node->inputs[i];
+        const enum border border = border_of(a, node, i, precision);
 
-        if (value && value->kind != VALUE_CONSTANT && value->type.dtype == DTYPE_F32 &&
-            (reads_quantized(node, i, precision) || has_exact_form(a, node, precision)) &&
-            !(value->def && value->def->id >= a->n_nodes)) {
-            const enum border border = border_before(&a->borders, value, node, precision);
-
-            if (border != BORDER_NONE)
-                annotate_data(a, node, i, precision, border);
-        }
+        if (border != BORDER_NONE)
+            annotate_data(a, node, i, precision, border);
     }
 }
 
 /* Results of integer nodes are integers; with quantized_io, all results are small. A dequantize
- * behind them gives the floats that the caller expects. */
+ * behind them gives the floats that the caller expects. The precision that a result becomes small
+ * by, NULL = it stays as it is. */
+static const struct precision *precision_of_result(const struct annotation *a, int i)
+{
+    const struct value *value = a->fn->ret->inputs[i];
+    const struct node *node = value->def;
+    const struct precision *p;
+
+    while (node && op_row(node->op)->pattern == PATTERN_VIEW)
+        node = node->inputs[0]->def;
+    p = node ? precision_of_node(a->q, node, NULL) : &a->q->options->precision;
+    return value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
+                   node->op != OP_QNN_DEQUANTIZE &&
+                   (p->mode == PRECISION_INT8 || a->q->options->exact ||
+                    a->q->options->quantized_io)
+               ? p
+               : NULL;
+}
+
 static void annotate_results(struct annotation *a)
 {
-    struct node *ret = a->fn->ret;
+    for (int i = 0; i < a->fn->ret->n_inputs; i++) {
+        const struct precision *p = precision_of_result(a, i);
 
-    for (int i = 0; i < ret->n_inputs; i++) {
-        const struct value *value = ret->inputs[i];
-        const struct node *node = value->def;
-        const struct precision *p;
-
-        while (node && op_row(node->op)->pattern == PATTERN_VIEW)
-            node = node->inputs[0]->def;
-        p = node ? precision_of_node(a->q, node, NULL) : &a->q->options->precision;
-        if (value->type.dtype == DTYPE_F32 && value->kind == VALUE_OUTPUT && p->has_data && node &&
-            node->op != OP_QNN_DEQUANTIZE &&
-            (p->mode == PRECISION_INT8 || a->q->options->exact || a->q->options->quantized_io))
-            annotate_data(a, ret, i, p, BORDER_NARROW);
+        if (p)
+            annotate_data(a, a->fn->ret, i, p, BORDER_NARROW);
     }
+}
+
+/* The formats of `auto`, before anything is annotated. */
+static void agree_on_formats(struct annotation *a, struct node *const *nodes)
+{
+    struct common_formats common = { .q = a->q, .tensors = { .arena = &a->q->ctx->scratch } };
+
+    for (int k = 0; k < a->n_nodes; k++) {
+        const struct node *node = nodes[k];
+        const struct precision *p = precision_of_node(a->q, node, NULL);
+        int rank;
+
+        for (int i = 1; i <= annotation_last_weight(a->q, node, p); i++)
+            if (annotation_has_numbers(node->inputs[i]))
+                common_formats_add_weight(&common, p, node->inputs[i],
+                                          is_product(node->op) ? product_channel_axis(node, &rank)
+                                                               : 1);
+        for (int i = 0; i < node->n_inputs; i++)
+            if (border_of(a, node, i, p) != BORDER_NONE)
+                common_formats_add_data(&common, p, node->inputs[i]);
+    }
+    for (int i = 0; i < a->fn->ret->n_inputs; i++)
+        if (precision_of_result(a, i))
+            common_formats_add_data(&common, precision_of_result(a, i), a->fn->ret->inputs[i]);
+    common_formats_agree(&common);
 }
 
 /* What was measured has served. */
@@ -283,6 +325,7 @@ bool quantize_annotate(struct quantization *q)
     for (struct node *node = fn->first; node; node = node->next)
         nodes[node->id] = node;
     borders_find(&a.borders, nodes, a.n_nodes);
+    agree_on_formats(&a, nodes);
     for (int i = 0; i < a.n_nodes; i++)
         annotate_node(&a, nodes[i], &report->lines[report->n++]);
     annotate_results(&a);

@@ -156,6 +156,7 @@ void annotate_weights(struct annotation *a, struct node *node, int input,
     }
     axis = product ? product_channel_axis(node, &rank) : 1;
     own = precision_for_weight(a->q, precision, weight, axis);
+    own.weights = weight_format_of(a->q, &own, weight, axis);
     precision = &own;
     least = product ? least_scales(a, node, precision, axis) : NULL;
     line->weight_bytes_before += type_bytes(&weight->type);

@@ -64,10 +64,8 @@ struct precision precision_with_rule(const struct quantization *q,
     return made;
 }
 
-/* What the results lose by the rule. *known is false where the graph cannot be annotated: what is
- * wrong with it is better said of the graph itself, by the next step. False after an error. */
-static bool try_rule(struct quantization *q, const struct scale_rule *rule, double *loss,
-                     bool *known)
+bool choose_scale_try(struct quantization *q, const struct scale_rule *rule, int n_formats,
+                      struct format_set *set, double *loss, bool *known)
 {
     struct quantize_options options = *q->options;
     struct ctx *ctx = ctx_new(q->ctx->diags.input_name);
@@ -84,8 +82,11 @@ static bool try_rule(struct quantization *q, const struct scale_rule *rule, doub
     trial.weights = NULL;
     trial.logged = trial.formats = (struct map){ .arena = &ctx->perm };
     trial.data_rule = rule;
+    trial.n_formats = n_formats;
     trial.module = module_copy(ctx, q->module);
     *known = trial.module && quantize_annotate(&trial) && pass_dead_code(trial.module);
+    if (set)
+        *set = trial.set;
     if (*known && !outcome_loss(&trial, q->wanted, loss)) {
         workers_report(q->ctx, ctx, NULL);
         ok = false;
@@ -128,7 +129,7 @@ bool quantize_choose_scale(struct quantization *q)
         double loss = 0;
         bool known = scale_rule_parse(candidates[i], rule);
 
-        if (known && !try_rule(q, rule, &loss, &known))
+        if (known && !choose_scale_try(q, rule, ALL_FORMATS, NULL, &loss, &known))
             return false;
         if (!known)
             return true;

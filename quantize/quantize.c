@@ -76,6 +76,8 @@ static const struct row rows[] = {
     ROW(observe, SIMULATE, BITS, quantize_observe, "records channel means of the float model"),
     ROW(choose_scale, SIMULATE, BITS, quantize_choose_scale,
         "chooses the rule for data scales with the least loss"),
+    ROW(choose_formats, SIMULATE, BITS, quantize_choose_formats,
+        "chooses how many formats of FP8 the results need"),
     ROW(annotate, SIMULATE, CODING, quantize_annotate,
         "inserts quantize and dequantize at quantised values"),
     ROW(dead_code, SIMULATE, BITS, run_dead_code, "removes nodes that no result needs"),
@@ -159,7 +161,8 @@ bool quantize_module(struct module *module, const struct quantize_options *optio
                               .options = options,
                               .report = report,
                               .validation = pipeline->validation,
-                              .logged = { .arena = &module->ctx->perm } };
+                              .logged = { .arena = &module->ctx->perm },
+                              .formats = { .arena = &module->ctx->perm } };
     bool ok;
 
     *report = (struct quantize_report){ .noise = -1 };

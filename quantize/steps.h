@@ -8,6 +8,16 @@
 
 enum { NAMED_VALUES = 8 }; /* named per error message */
 
+/* --- common_formats.c: the formats of `auto` -------------------------------------------------- */
+
+enum { ALL_FORMATS = 7 }; /* as many as there are to choose from */
+
+struct format_set {
+    unsigned formats;    /* a bit for each; 0 = nothing says `auto` */
+    int n_exceptions;    /* tensors that have not the format of their kind */
+    double noise, least; /* expected: of this choice, and of the best format of each tensor */
+};
+
 struct quantization {
     struct module *module;
     struct ctx *ctx;
@@ -29,7 +39,9 @@ struct quantization {
     struct map kept;                 /* topk: name of an output -> node */
 
     struct map logged;  /* search_scales.c: values already in the log */
-    struct map formats; /* choose_format.c: rule and value -> chosen struct number_format * */
+    struct map formats; /* choose_format.c: rule and tensor -> chosen struct number_format * */
+    struct format_set set; /* what these are */
+    int n_formats;         /* choose_formats.c: how many; 0 = as expected noise says */
 
     /* data_scale.c */
     int n_unknown, n_broken;
@@ -43,6 +55,7 @@ bool quantize_calibrate(struct quantization *q);
 bool quantize_observe(
     struct quantization *q); /* before annotate: records what correct_bias compares with */
 bool quantize_choose_scale(struct quantization *q);
+bool quantize_choose_formats(struct quantization *q);
 bool quantize_annotate(struct quantization *q);
 bool quantize_round(struct quantization *q);
 bool quantize_correct_bias(struct quantization *q);
@@ -59,6 +72,12 @@ bool choose_scale_reads(const struct quantization *q, const struct precision *pr
 /* The precision with `auto`, or no rule, replaced by the chosen rule. */
 struct precision precision_with_rule(const struct quantization *q,
                                      const struct precision *precision);
+
+/* What the results lose by the rule (NULL = max) and `n_formats` formats of `auto`; *set (may be NULL)
+ * is what these are. *known is false where the graph cannot be annotated: what is wrong with it is
+ * better said of the graph itself, by the next step. False after an error. */
+bool choose_scale_try(struct quantization *q, const struct scale_rule *rule, int n_formats,
+                      struct format_set *set, double *loss, bool *known);
 
 /* --- choose.c: precision of a node ------------------------------------------------------------ */
 
@@ -96,6 +115,10 @@ bool keeps_numbers(const struct node *node);
  * value may be negative; the nearest where it is `auto`. choose_format.c */
 struct number_format data_format_of(struct quantization *q, const struct precision *precision,
                                     const struct value *source);
+
+/* The same of a weight; as it is where nothing was chosen for it. choose_format.c */
+struct number_format weight_format_of(struct quantization *q, const struct precision *precision,
+                                      const struct value *weight, int axis);
 
 /* The names of those that `auto` chooses from. */
 const char *const *choosable_formats(bool for_data, int *n);

@@ -2,7 +2,7 @@
 $ relayc compile $MODELS/pointwise_residual.onnx -o out --check-passes | sed -n 1p
 passes  23 steps keep what the network computes
 $ relayc compile $MODELS/pointwise_residual.onnx -o out --precision fp8 --check-passes | sed -n 1p
-passes  37 steps keep what the network computes
+passes  38 steps keep what the network computes
 $ relayc compile $MODELS/pointwise_residual.onnx -o out --check-passes --time-passes 2>&1 | grep -E 'check-passes: (canon|fold_c|convert|fuse)' | sort -u
 check-passes: canonicalize          promises rounding: 0 of the result
 check-passes: convert_layout        promises bits: 0 of the result
