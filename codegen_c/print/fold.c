@@ -172,24 +172,51 @@ static const char *unique_name(struct codegen *const all[], int n, const struct 
     return name;
 }
 
-/* The struct of the numbers in which the shapes differ; its name. */
+static const char *fields_of(struct arena *arena, const struct fold *fold)
+{
+    const struct shape_text *first = fold->texts[0];
+    struct str out = { .arena = arena };
+
+    for (int m = 0; m < first->n_members; m++)
+        if (fold_is_field(fold, m))
+            str_printf(&out, "    int %s;\n", fold_field(arena, &first->members[m]));
+    for (int i = 0; i < fold_n_loose(fold); i++)
+        str_printf(&out, "    int %s;\n", fold_loose_field(arena, i));
+    return str_text(&out);
+}
+
+/* The networks that have regions of the fold, of several; "a b". */
+static const char *owners_of(struct arena *arena, const struct fold *fold)
+{
+    struct str out = { .arena = arena };
+    const struct codegen *last = NULL;
+
+    for (int i = 0; i < fold->n; i++) {
+        if (fold->texts[i]->codegen != last)
+            str_printf(&out, "%s ", fold->texts[i]->codegen->options->name);
+        last = fold->texts[i]->codegen;
+    }
+    return str_text(&out);
+}
+
+/* The struct of the numbers in which the shapes differ; its name. Functions of one kernel and of the same networks whose
+ * shapes differ in the same numbers have one, which `types` holds. */
 static const char *add_struct(struct codegen *const all[], int n, const struct fold *fold,
-                              struct str *out)
+                              struct map *types, struct str *out)
 {
     struct arena *arena = out->arena;
     const struct shape_text *first = fold->texts[0];
-    const char *type =
-        unique_name(all, n, fold,
-                    arena_printf(arena, "%s_shape", first->region->config.kernel->name));
+    const char *kernel = first->region->config.kernel->name;
+    const char *fields = fields_of(arena, fold);
+    const char *key = arena_printf(arena, "%s%s\n%s", owners_of(arena, fold), kernel, fields);
+    const char *type = map_get(types, key);
 
-    str_printf(out, "/* The numbers in which the regions of one function differ. */\nstruct %s {\n",
-               type);
-    for (int m = 0; m < first->n_members; m++)
-        if (fold_is_field(fold, m))
-            str_printf(out, "    int %s;\n", fold_field(arena, &first->members[m]));
-    for (int i = 0; i < fold_n_loose(fold); i++)
-        str_printf(out, "    int %s;\n", fold_loose_field(arena, i));
-    str_add(out, "};\n\n");
+    if (type)
+        return type;
+    type = unique_name(all, n, fold, arena_printf(arena, "%s_shape", kernel));
+    map_set(types, key, (void *)type);
+    str_printf(out, "/* The numbers in which the regions of one function differ. */\nstruct %s {\n%s};\n\n", type,
+               fields);
     return type;
 }
 
@@ -268,7 +295,7 @@ static void hand_over_all(struct codegen *codegen, const struct fold *fold, cons
     }
 }
 
-static void print_fold(struct codegen *const all[], int n, struct fold *fold)
+static void print_fold(struct codegen *const all[], int n, struct fold *fold, struct map *types)
 {
     struct codegen *owner = fold->texts[0]->codegen;
     struct arena *arena = &owner->arena;
@@ -276,7 +303,7 @@ static void print_fold(struct codegen *const all[], int n, struct fold *fold)
     const char **shapes = arena_array(arena, const char *, fold->n);
     const bool several = fold_is_of_several(fold);
     struct str table = { .arena = arena };
-    const char *type = has_fields(fold) ? add_struct(all, n, fold, &table) : NULL;
+    const char *type = has_fields(fold) ? add_struct(all, n, fold, types, &table) : NULL;
     const char *name = first->c_name, *text;
 
     if (fold->n > 1)
@@ -293,7 +320,7 @@ static void print_fold(struct codegen *const all[], int n, struct fold *fold)
         if (!any)
             continue;
         if (several) {
-            if (type)
+            if (table.n)
                 map_set(&all[c]->functions, str_text(&table), all[c]);
             map_set(&all[c]->functions, arena_printf(arena, "%s\n", text), all[c]);
         } else {
@@ -325,11 +352,13 @@ void fold_rename_results(struct codegen *codegen)
 
 void fold_shapes(struct codegen *const all[], int n)
 {
+    struct map types = { .arena = &all[0]->arena };
+
     for (struct fold *fold = find_folds(all, n); fold; fold = fold->next) {
         const struct shape_text *text = fold->texts[0];
 
         if (fold->n > 1 || text->codegen->emitted[text->region->index].n_arrays)
-            print_fold(all, n, fold);
+            print_fold(all, n, fold, &types);
     }
     for (int i = 0; i < n; i++)
         fold_rename_results(all[i]);
