@@ -3,8 +3,9 @@
  * needs    observe: the float model's results; choose_scale
  * gives    q->n_formats, which annotate reads (common_formats.h); without results 0, and expected
  *          noise decides
- * method   for 1, 2 ... formats a copy of the module is annotated and run on the samples, as in
+ * method   for 2, 3 ... formats a copy of the module is annotated and run on the samples, as in
  *          choose_scale.c: the first that loses at most `most_loss` times what all formats lose.
+ *          One format leaves the sign's code of data without a sign unused, and is not tried.
  *          Expected noise is not enough to tell: an input whose greatest numbers say least may need
  *          a finer format for its small ones, which hardly count in its power */
 #include "quantize/steps.h"
@@ -53,7 +54,7 @@ bool quantize_choose_formats(struct quantization *q)
     q->n_formats = ALL_FORMATS;
     if (log)
         writer_text(log, "# 1 - cosine of the results, by number of formats:");
-    for (int n = 1; n < n_formats_of(&all) && q->n_formats == ALL_FORMATS; n++) {
+    for (int n = 2; n < n_formats_of(&all) && q->n_formats == ALL_FORMATS; n++) {
         if (!choose_scale_try(q, q->data_rule, n, &set, &loss, &known))
             return false;
         if (known && loss <= most_loss * least)
