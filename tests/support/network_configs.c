@@ -11,8 +11,7 @@
 
 #define STRICT "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror "
 #define SANITIZE                                                                                   \
-    "-O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all "           \
-    "-ftrivial-auto-var-init=pattern "
+    "-O1 -g1 -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all "
 
 #define RISCV_BARE                                                                                 \
     "--specs=picolibc.specs --crt0=hosted --oslib=semihost -mcmodel=medany -DEMBEDDED "            \
