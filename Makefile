@@ -246,6 +246,11 @@ bench-latency: deps-bench all $(BUILD)/tests/make
 bench-operators: deps-bench all
 	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/operators.py $(ARGS)
 
+# Estimated cycles of microcontrollers against counted ones; make bench-cycles ARGS='fit --cpu cortex-m4' fits them
+.PHONY: bench-cycles
+bench-cycles: deps-bench all
+	BUILD=$(BUILD) $(BUILD)/python/bin/python3 bench/cycles/fit.py $(or $(ARGS),check)
+
 # TensorFlow Lite Micro, LiteRT and XNNPACK beside the generated C: docs/lab/divergence.md
 .PHONY: bench-divergence
 bench-divergence: deps-bench all

@@ -39,6 +39,16 @@ static bool read_limits(struct cli *cli, struct report_limits *limits)
     return true;
 }
 
+static bool add_tried(struct cli *cli, struct analysis *out)
+{
+    const struct option_values *given = &cli->driver->args.options[OPTION_SEARCH];
+
+    for (int i = 0; i < given->n; i++)
+        if (!tried_read(cli->ctx, given->at[i], &out->trials, &out->points))
+            return false;
+    return true;
+}
+
 bool analyze(struct cli *cli, struct facts *facts, struct analysis *out)
 {
     const struct arguments *args = &cli->driver->args;
@@ -46,11 +56,14 @@ bool analyze(struct cli *cli, struct facts *facts, struct analysis *out)
     *out = (struct analysis){ .facts = facts,
                               .times_from = option_text(args, OPTION_LATENCY_LOG, NULL),
                               .losses_from = option_text(args, OPTION_COMPARE, NULL) };
-    return read_limits(cli, &out->limits) &&
-           (!out->times_from || analysis_add_times(cli->ctx, facts, out->times_from)) &&
+    if (!read_limits(cli, &out->limits))
+        return false;
+    analysis_estimate(facts, out->limits.clock_mhz);
+    return (!out->times_from || analysis_add_times(cli->ctx, facts, out->times_from)) &&
            (!out->losses_from || analysis_add_losses(cli->ctx, facts, out->losses_from)) &&
            (!has_option(args, OPTION_EVAL) ||
-            scores_read(cli->ctx, option_text(args, OPTION_EVAL, ""), &out->scores));
+            scores_read(cli->ctx, option_text(args, OPTION_EVAL, ""), &out->scores)) &&
+           add_tried(cli, out);
 }
 
 /* Opens the operand, and hands its analysis to `show`. */

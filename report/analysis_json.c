@@ -97,6 +97,22 @@ static void add_values(cJSON *to, const char *key, const struct fact_value *valu
         cJSON_AddItemToArray(list, value_json(&values[i]));
 }
 
+static void add_spread(cJSON *to, const char *key, const struct fact_spread *spread)
+{
+    cJSON *json, *bins;
+
+    if (spread->n_bins == 0)
+        return;
+    json = cJSON_AddObjectToObject(to, key);
+    add_number(json, "min", spread->min);
+    add_number(json, "max", spread->max);
+    add_number(json, "mean", spread->mean);
+    add_number(json, "std", spread->std);
+    bins = cJSON_AddArrayToObject(json, "histogram");
+    for (int i = 0; i < spread->n_bins; i++)
+        cJSON_AddItemToArray(bins, cJSON_CreateNumber(spread->bins[i]));
+}
+
 static cJSON *region_json(struct arena *arena, const struct fact_region *region)
 {
     cJSON *json = cJSON_CreateObject(), *nodes = cJSON_AddArrayToObject(json, "nodes"), *sources;
@@ -117,9 +133,13 @@ static cJSON *region_json(struct arena *arena, const struct fact_region *region)
     add_number(json, "scratch_bytes", region->scratch_bytes);
     add_number(json, "arena_bytes", region->arena_bytes);
     add_if(json, "measured_seconds", region->seconds);
+    add_if(json, "estimated_cycles", region->cycles);
     add_if(json, "estimated_seconds", region->estimate);
     add_number(json, "sqnr_db", region->sqnr);
     add_number(json, "cosine", region->cosine);
+    add_spread(json, "values", &region->values);
+    add_spread(json, "quantised", &region->quantised);
+    add_spread(json, "noise", &region->noise);
     return json;
 }
 
@@ -162,12 +182,42 @@ static void add_scores(const struct scores *scores, cJSON *json)
     add_if(json, "samples", scores->samples);
 }
 
+static void add_tried(cJSON *to, const char *key, const struct tried_list *tried)
+{
+    cJSON *json, *list;
+
+    if (!tried->from)
+        return;
+    json = cJSON_AddObjectToObject(to, key);
+    add_text(json, "from", tried->from);
+    add_text(json, "metric", tried->metric);
+    list = cJSON_AddArrayToObject(json, "tried");
+    for (int i = 0; i < tried->n; i++) {
+        const struct tried *at = &tried->at[i];
+        cJSON *row = cJSON_CreateObject();
+
+        cJSON_AddItemToArray(list, row);
+        add_text(row, "what", at->what);
+        add_text(row, "state", at->state);
+        add_number(row, "loss", at->loss);
+        add_number(row, "cosine", at->cosine);
+        add_number(row, "value", at->value);
+        add_number(row, "flash", at->flash);
+        add_number(row, "ram", at->ram);
+        add_number(row, "seconds", at->seconds);
+    }
+}
+
 void analysis_add_json(struct arena *arena, const struct analysis *a, cJSON *json)
 {
     const struct facts *facts = a->facts;
+    const struct estimate sum = facts_estimate(facts);
     cJSON *list;
 
     add_summary(facts, json);
+    add_if(json, "estimated_cycles", sum.cycles);
+    add_if(json, "estimated_seconds", sum.seconds);
+    add_if(json, "estimated_regions", sum.n);
     add_verdict(arena, a, json);
     add_arena(facts, json);
     add_values(json, "inputs", facts->inputs, facts->n_inputs);
@@ -178,4 +228,6 @@ void analysis_add_json(struct arena *arena, const struct analysis *a, cJSON *jso
     add_text(json, "times_from", a->times_from);
     add_text(json, "losses_from", a->losses_from);
     add_scores(&a->scores, json);
+    add_tried(json, "trials", &a->trials);
+    add_tried(json, "points", &a->points);
 }

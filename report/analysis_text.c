@@ -7,6 +7,13 @@
 
 enum { BAR = 16 }; /* cells of the bar of the arena */
 
+static const char *with_estimate(struct arena *arena, const struct analysis *a, const char *verdict)
+{
+    const char *estimate = estimate_text(arena, a->facts);
+
+    return estimate ? arena_printf(arena, "%s, %s", verdict, estimate) : verdict;
+}
+
 static void add_need(struct str *out, const char *what, double needed, double allowed)
 {
     str_printf(out, "%s%s %.0f", out->n ? ", " : "", what, needed);
@@ -30,9 +37,11 @@ const char *analysis_verdict(struct arena *arena, const struct analysis *a)
         return NULL;
     add_need(&needs, "RAM", facts_ram(a->facts), a->limits.ram);
     add_need(&needs, "flash", facts_flash(a->facts), a->limits.flash);
-    return arena_printf(arena, "%s%s%s: %s", analysis_fits(a) ? "fits" : "does not fit",
-                        a->limits.board ? " " : "", a->limits.board ? a->limits.board : "",
-                        str_text(&needs));
+    return with_estimate(arena, a,
+                         arena_printf(arena, "%s%s%s: %s",
+                                      analysis_fits(a) ? "fits" : "does not fit",
+                                      a->limits.board ? " " : "",
+                                      a->limits.board ? a->limits.board : "", str_text(&needs)));
 }
 
 static void add_summary(struct str *out, const struct analysis *a)
@@ -75,18 +84,20 @@ static const char *bar(struct arena *arena, double share)
 
 /* Which columns there is anything for. */
 struct columns {
-    bool seconds, estimate, loss;
+    bool seconds, estimate, cycles, loss; /* cycles: where no clock makes seconds of them */
 };
 
 static struct columns find_columns(const struct facts *facts)
 {
-    struct columns has = { false, false, false };
+    struct columns has = { 0 };
 
     for (int i = 0; i < facts->n_regions; i++) {
         has.seconds = has.seconds || facts->regions[i].seconds > 0;
         has.estimate = has.estimate || facts->regions[i].estimate > 0;
+        has.cycles = has.cycles || facts->regions[i].cycles > 0;
         has.loss = has.loss || !isnan(facts->regions[i].sqnr);
     }
+    has.cycles = has.cycles && !has.estimate;
     return has;
 }
 
@@ -100,6 +111,10 @@ static void add_optional(struct str *out, const struct columns *has, const struc
         str_printf(out, " %10.3f", 1000 * r->estimate);
     else if (has->estimate)
         str_printf(out, " %10s", "-");
+    if (has->cycles && r->cycles > 0)
+        str_printf(out, " %13.1f", r->cycles / 1000);
+    else if (has->cycles)
+        str_printf(out, " %13s", "-");
     if (has->loss && !isnan(r->sqnr))
         str_printf(out, " %8.1f", r->sqnr);
     else if (has->loss)
@@ -123,6 +138,22 @@ static void add_region(struct str *out, const struct facts *facts, const struct 
                region_precision(arena, r));
 }
 
+/* What the estimates are made of, and the sum of cycles. */
+static void add_estimate(struct str *out, const struct analysis *a)
+{
+    const struct estimate sum = facts_estimate(a->facts);
+    const double mhz = a->limits.clock_mhz;
+
+    if (sum.cycles > 0)
+        str_printf(out,
+                   "%s est.: an estimate, %.4g M cycles of %s%s compiled with -O2, without waits "
+                   "for memory; not a measurement\n",
+                   sum.seconds > 0 ? "ms" : "kcycles", sum.cycles / 1e6, a->facts->target,
+                   sum.seconds > 0 && mhz > 0 ? arena_printf(out->arena, " at %.0f MHz", mhz) : "");
+    else
+        str_add(out, "ms est.: an estimate by the backend's cost model, not a measurement\n");
+}
+
 const char *analysis_text(struct arena *arena, const struct analysis *a)
 {
     const struct facts *facts = a->facts;
@@ -130,15 +161,15 @@ const char *analysis_text(struct arena *arena, const struct analysis *a)
     struct str out = { .arena = arena };
 
     add_summary(&out, a);
-    str_printf(&out, "\n%4s %-28s %-13s %-14s %6s %9s%s%s%s %9s %-*s %s\n", "#", "nodes", "kernel",
-               "result", "% MACs", "weights", has.seconds ? "  ms here" : "",
-               has.estimate ? "   ms est." : "", has.loss ? "  SQNR dB" : "", "RAM", BAR,
-               "of the arena", "format");
+    str_printf(&out, "\n%4s %-28s %-13s %-14s %6s %9s%s%s%s%s %9s %-*s %s\n", "#", "nodes",
+               "kernel", "result", "% MACs", "weights", has.seconds ? "  ms here" : "",
+               has.estimate ? "   ms est." : "", has.cycles ? "  kcycles est." : "",
+               has.loss ? "  SQNR dB" : "", "RAM", BAR, "of the arena", "format");
     for (int i = 0; i < facts->n_regions; i++)
         add_region(&out, facts, &has, i);
     if (has.seconds)
         str_printf(&out, "ms here: measured on the machine that wrote %s\n", a->times_from);
-    if (has.estimate)
-        str_add(&out, "ms est.: an estimate by the backend's cost model, not a measurement\n");
+    if (has.estimate || has.cycles)
+        add_estimate(&out, a);
     return str_text(&out);
 }

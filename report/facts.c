@@ -37,6 +37,7 @@ static struct fact_value read_value(struct reader *reader, const cJSON *json)
         .shape = shape_text(reader, read_list(reader, json, "shape"), &elements),
     };
 
+    value.elements = elements;
     if (value.dtype)
         value.bytes = elements * (double)dtype_bytes(dtype_from_name(value.dtype));
     value.wholes = ARRAY(reader, const char *, wholes);

@@ -12,13 +12,21 @@ struct fact_value {
     const char *shape; /* "1x25x5x64" */
     int n_wholes;
     const char **wholes; /* values that it is stored within, the inner first */
-    double bytes;        /* 0 = unknown, of formats narrower than a byte */
+    double elements;
+    double bytes; /* 0 = unknown, of formats narrower than a byte */
 };
 
 /* An ONNX node. */
 struct fact_node {
     const char *name, *op_type, *output;
     const char *key; /* the name, or OP_TYPE:OUTPUT where it has none */
+};
+
+/* How numbers are distributed: bins of equal width from min to max. */
+struct fact_spread {
+    double min, max, mean, std; /* NaN = unknown */
+    int n_bins;                 /* 0 = unknown */
+    double *bins;
 };
 
 struct fact_region {
@@ -36,8 +44,10 @@ struct fact_region {
     double macs, weight_bytes, scratch_bytes;
     double arena_bytes;  /* in use while it runs, from the map of the arena */
     double seconds;      /* measured (--latency-log); 0 = unknown */
-    double estimate;     /* seconds, by a backend's cost model; 0 = none */
+    double cycles;       /* estimated, of the target (estimate.c); 0 = none */
+    double estimate;     /* seconds, by a backend's cost model or from cycles; 0 = none */
     double sqnr, cosine; /* of its result against f32 (--compare); NaN = unknown */
+    struct fact_spread values, quantised, noise; /* of its result (--compare) */
 };
 
 /* A constant array of the generated C. */

@@ -1,5 +1,5 @@
-/* html.c - the page of relayc report: templates/report/report.html, with its style, its script and
- * the analysis as JSON put where @css, @js and @json stand. */
+/* html.c - the page of relayc report: templates/report/report.html, with its style, its scripts and
+ * the analysis as JSON put where @css, @charts, @js and @json stand. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -59,6 +59,8 @@ void analysis_write_html(struct ctx *ctx, struct writer *out, const struct analy
             writer_text(out, text_of("templates/report/report.css"));
         else if (strncmp(mark, "@json", 5) == 0)
             write_json(ctx, out, analysis);
+        else if (strncmp(mark, "@charts", 7) == 0)
+            writer_text(out, text_of("templates/report/charts.js"));
         else if (strncmp(mark, "@js", 3) == 0)
             writer_text(out, text_of("templates/report/report.js"));
         else if (strncmp(mark, "@title", 6) == 0)

@@ -100,3 +100,11 @@ const cJSON *read_object(struct reader *reader, const cJSON *object, const char 
 {
     return member(reader, object, key, cJSON_IsObject, "an object");
 }
+
+bool read_schema(struct reader *reader, const cJSON *root, const char *prefix, const char *command)
+{
+    const char *schema = root ? read_text(reader, root, "schema") : NULL;
+
+    return !reader->failed && ((schema && str_starts(schema, prefix)) ||
+                               read_error(reader, "it is no report of %s", command));
+}

@@ -24,6 +24,9 @@ const char *read_text(struct reader *reader, const cJSON *object, const char *ke
 double read_number(struct reader *reader, const cJSON *object, const char *key, double missing);
 bool read_bool(struct reader *reader, const cJSON *object, const char *key); /* false */
 
+/* Whether "schema" begins with the prefix; else an error says that the file is not the command's. */
+bool read_schema(struct reader *reader, const cJSON *root, const char *prefix, const char *command);
+
 /* NULL if it is missing. */
 const cJSON *read_list(struct reader *reader, const cJSON *object, const char *key);
 const cJSON *read_object(struct reader *reader, const cJSON *object, const char *key);

@@ -25,7 +25,7 @@ function draw(tag, attributes, ...children) {
 
 const known = number => typeof number === "number";
 const whole = number => Math.round(number).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
-const millions = number => number >= 1e9 ? (number / 1e9).toFixed(2) + " G" : number >= 1e5 ? (number / 1e6).toFixed(2) + " M"
+const millions = number => number < 1e3 && number % 1 ? number.toPrecision(3) : number >= 1e9 ? (number / 1e9).toFixed(2) + " G" : number >= 1e5 ? (number / 1e6).toFixed(2) + " M"
   : number >= 1e3 ? (number / 1e3).toFixed(1) + " k" : String(number);
 const kib = bytes => bytes >= 1 << 20 ? (bytes / (1 << 20)).toFixed(2) + " MiB"
   : bytes >= 1024 ? (bytes / 1024).toFixed(1) + " KiB" : bytes + " B";
@@ -38,6 +38,7 @@ const label = (region, most = 3) => region.nodes.slice(0, most).map((name, i) =>
   (region.nodes.length > most ? " + " + (region.nodes.length - most) + " more" : "") || region.function;
 const seconds = region => region.measured_seconds ?? region.estimated_seconds;
 const measured = regions.some(r => known(r.measured_seconds)), estimated = regions.some(r => known(r.estimated_seconds));
+const cycles = !estimated && regions.some(r => known(r.estimated_cycles));
 const lossy = regions.some(r => known(r.sqnr_db));
 
 /* --- theme ------------------------------------------------------------------------------------- */
@@ -66,6 +67,7 @@ function describe(region, i) {
     kib(region.arena_bytes) + " of the arena in use"];
   if (known(region.measured_seconds)) lines.push(time(region.measured_seconds) + " measured");
   else if (known(region.estimated_seconds)) lines.push(time(region.estimated_seconds) + " estimated");
+  else if (known(region.estimated_cycles)) lines.push(millions(region.estimated_cycles) + " cycles, estimated");
   if (known(region.sqnr_db)) lines.push("SQNR " + region.sqnr_db.toFixed(1) + " dB, cosine " + region.cosine.toFixed(5));
   return lines.join("\n");
 }
@@ -94,7 +96,9 @@ function showSummary() {
   tile(millions(data.macs), "multiplications (MACs)");
   tile(whole(regions.length), "regions of " + whole(data.onnx_nodes) + " ONNX nodes");
   if (measured) tile(time(sum(regions, r => r.measured_seconds)), "measured, sum of regions");
-  if (estimated) tile(time(sum(regions, r => r.estimated_seconds)), "estimate of backends' regions");
+  if (estimated) tile((data.estimated_regions < regions.length ? "≥ " : "≈ ") + time(data.estimated_seconds), "estimate" +
+    (data.estimated_cycles ? ` of ${data.target} at ${verdict.clock_mhz} MHz` : " by the backend's cost model"));
+  else if (data.estimated_cycles) tile("≈ " + millions(data.estimated_cycles), "cycles, an estimate; --board makes time of them");
   if (lossy) tile(Math.min(...regions.filter(r => known(r.sqnr_db)).map(r => r.sqnr_db)).toFixed(1) + " dB", "worst SQNR of a region");
   for (const score of data.scores) if (known(score.value))
     tile(score.value <= 1 ? (100 * score.value).toFixed(2) + " %" : score.value.toPrecision(4),
@@ -160,7 +164,8 @@ function showArena() {
 const costs = [["Flash", r => r.weight_bytes, kib, "weights"], ["MACs", r => r.macs, millions, "multiplications"],
   ["RAM", r => r.arena_bytes, kib, "of the arena, in use"]];
 if (measured) costs.push(["Time", r => r.measured_seconds, time, "measured"]);
-if (estimated) costs.push(["Time, estimated", r => r.estimated_seconds, time, "by the backend's cost model"]);
+if (estimated) costs.push(["Time, estimated", r => r.estimated_seconds, time, "estimated"]);
+else if (cycles) costs.push(["Cycles, estimated", r => r.estimated_cycles, millions, "estimated"]);
 
 function choose(box, names, show, first = 0) {
   const buttons = names.map((name, i) => make("button", { type: "button", onclick: () => set(i) }, name));
@@ -264,6 +269,7 @@ function showNetwork() {
   at("network").scrollLeft = (W - at("network").clientWidth) / 2;
   const colours = [["Format", kinds(r => r.precision)], ["Backend", kinds(r => r.backend)], ["Kernel", kinds(r => r.kernel || r.backend)], ["MACs", hot(r => r.macs)], ["Flash", hot(r => r.weight_bytes)], ["RAM", hot(r => r.arena_bytes)]];
   if (measured || estimated) colours.push([measured ? "Time, measured" : "Time, estimated", hot(seconds)]);
+  else if (cycles) colours.push(["Cycles, estimated", hot(r => r.estimated_cycles)]);
   if (lossy) colours.push(["Loss", hot(r => known(r.cosine) ? 1 - r.cosine : 0)]);
   const several = colours.findIndex(([, scheme]) => scheme.legend && scheme.legend.length > 1);
   choose(at("colour-choices"), colours.map(c => c[0]), which => {
@@ -284,6 +290,7 @@ const columns = [
 ];
 if (measured) columns.push(["Measured", r => r.measured_seconds ?? -1, v => v < 0 ? "-" : time(v), "n"]);
 if (estimated) columns.push(["Estimate", r => r.estimated_seconds ?? -1, v => v < 0 ? "-" : time(v), "n"]);
+if (cycles) columns.push(["Cycles, est.", r => r.estimated_cycles ?? -1, v => v < 0 ? "-" : millions(v), "n"]);
 if (lossy) columns.push(["SQNR", r => r.sqnr_db ?? Infinity, v => Number.isFinite(v) ? v.toFixed(1) + " dB" : "-", "n"], ["Cosine", r => r.cosine ?? 2, v => v > 1 ? "-" : v.toFixed(5), "n"]);
 
 function showTable() {
@@ -313,7 +320,8 @@ function showTable() {
   } }, name))));
   table.tHead.append(head);
   body.append(...rows);
-  const total = { MACs: millions(data.macs), Weights: kib(data.weight_bytes), RAM: kib(data.arena.bytes), Measured: measured ? time(sum(regions, r => r.measured_seconds)) : "", Estimate: estimated ? time(sum(regions, r => r.estimated_seconds)) : "" };
+  const total = { MACs: millions(data.macs), Weights: kib(data.weight_bytes), RAM: kib(data.arena.bytes), Measured: measured ? time(sum(regions, r => r.measured_seconds)) : "", Estimate: estimated ? time(data.estimated_seconds) : "",
+    "Cycles, est.": cycles ? millions(data.estimated_cycles) : "" };
   table.tFoot.append(make("tr", {}, ...columns.map(([name, , , kind], i) => make("td", { className: kind === "n" ? "n" : "" }, i === 1 ? "all" : total[name] || ""))));
   const count = () => { at("shown").textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length}`; };
   at("filter").oninput = () => {
@@ -324,7 +332,8 @@ function showTable() {
   count();
   at("table-words").textContent = ["Weights: of arrays that the region is the first to read. RAM: bytes of the arena in use while it runs.",
     measured ? `Measured: on the machine that wrote ${data.times_from}, regions one by one, warm.` : "",
-    estimated ? "Estimate: by the backend's cost model, no measurement." : ""].filter(Boolean).join(" ");
+    data.estimated_cycles ? `Estimate: ${millions(data.estimated_cycles)} cycles of ${data.target} (C compiled with -O2), fitted to instruction counts and static models of the core; without waits for flash, caches or interrupts; no measurement.` : "",
+    estimated && regions.some(r => r.backend !== "c" && known(r.estimated_seconds)) ? "Estimate of backends: by their cost models, no measurement." : ""].filter(Boolean).join(" ");
 }
 
 function showOrigin() {
@@ -339,6 +348,8 @@ showMemory();
 showArena();
 choose(at("cost-choices"), costs.map(cost => cost[0]), showCosts);
 showLosses();
+showSpreads();
+showSearch();
 showTable();
 showNetwork();
 showOrigin();

@@ -24,9 +24,9 @@ $ relayc analyze net.onnx --board stm32f4-discovery | sed -n 1,6p
 net.onnx: 38 ONNX nodes -> 14 regions for cortex-m4, --board stm32f4-discovery --target cortex-m4
   flash   21028 bytes of weights; --cc measures the code as well
   RAM     21248 bytes = arena 21248; inputs and outputs, the caller's: 3888
-  board   fits stm32f4-discovery: RAM 21248 of 131072 bytes (16.2 %), flash 21028 of 1048576 bytes (2.0 %)
+  board   fits stm32f4-discovery: RAM 21248 of 131072 bytes (16.2 %), flash 21028 of 1048576 bytes (2.0 %), about 9.67 ms (estimate)
 
-   # nodes                        kernel        result         % MACs   weights       RAM of the arena     format
+   # nodes                        kernel        result         % MACs   weights   ms est.       RAM of the arena     format
 $ relayc analyze out/net.json --ram 16K --flash 1M | grep board
   board   does not fit: RAM 21248 of 16384 bytes (129.7 %), flash 22100 of 1048576 bytes (2.1 %)
 # Where the C compiler's sizes are known, they count; and what a backend's model estimates, it says is an estimate.
@@ -110,3 +110,19 @@ $ relayc report absent.onnx; ls absent.html
 error[R0001]: cannot open absent.onnx: No such file or directory
 ls: cannot access 'absent.html': No such file or directory
 [2]
+# The JSON is what its schema says, with what searches tried, and estimates that a clock makes time of.
+$ relayc report net.onnx --precision fp8 --compare precision_compare.json --board stm32f4-discovery --json -q -o tried.html 2>err >tried.json; relayc analyze out --json >analyze.json; $TESTS/e2e/check_schema.py $TESTS/../docs/guide/report-json.schema.json tried.json analyze.json; $TESTS/e2e/estimated.py tried.json 168
+tried.json: fits
+analyze.json: fits
+15 of 15 regions with an estimate, 14 with distributions
+$ relayc analyze net.onnx --target cortex-m4 | sed -n '5p;$p'
+   # nodes                        kernel        result         % MACs   weights  kcycles est.       RAM of the arena     format
+kcycles est.: an estimate, 1.624 M cycles of cortex-m4 compiled with -O2, without waits for memory; not a measurement
+$ mkdir arrays; $TESTS/e2e/random_npy.py out/net.json arrays/0.npy; relayc calibrate net.onnx --data arrays -o c.json -q; relayc search net.onnx --precision int8 --calib c.json --data arrays --strategy budget --flash 12K -o s -q --json >s.json; relayc report out -o tried.html -q --search s.jsonl --search s.json --json >tried.json; $TESTS/e2e/check_page.py tried.html out/net.json; $TESTS/e2e/check_schema.py $TESTS/../docs/guide/report-json.schema.json tried.json; $TESTS/e2e/tried.py tried.json s.jsonl s.json
+a page of 14 regions, complete in itself
+tried.json: fits
+the trials
+the front
+$ relayc report out -o x.html --search out/net.json
+error[R0012]: out/net.json: it is no report of relayc search or relayc quantize with --json, and no .jsonl of relayc search
+[3]

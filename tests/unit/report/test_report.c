@@ -121,7 +121,10 @@ START_TEST(test_times_and_losses)
                                "} }, { 'signature': null } ] }");
     const char *compare = quoted(
         "{ 'schema': 'relayc-compare-1', 'layers': [ { 'name': 'y', 'op': 'weights', 'snr': 1 }, "
-        "{ 'name': 'y', 'op': 'nn.relu', 'snr': 0.001, 'cos': 0.25 }, "
+        "{ 'name': 'y', 'op': 'nn.relu', 'snr': 0.001, 'cos': 0.25, 'data': { 'min': -1, 'max': 3, "
+        "'mean': 0.5, 'std': 2, 'skewness': null, 'histogram': [7, 0, 9] }, 'noise': { 'min': "
+        "null, "
+        "'histogram': [1] } }, "
         "{ 'name': 'z', 'op': 'nn.relu', 'snr': 0, 'cos': 0 } ] }");
     struct facts *facts = facts_of(model);
 
@@ -132,8 +135,157 @@ START_TEST(test_times_and_losses)
     ck_assert(analysis_add_losses(ctx, facts, temp_file(&folder, "c", compare, strlen(compare))));
     ck_assert_double_eq_tol(facts->regions[0].sqnr, 30, 1e-9);
     ck_assert_double_eq(facts->regions[0].cosine, 0.75);
+    ck_assert_int_eq(facts->regions[0].values.n_bins, 3);
+    ck_assert_double_eq(facts->regions[0].values.bins[2], 9);
+    ck_assert_double_eq(facts->regions[0].values.min, -1);
+    ck_assert(isnan(facts->regions[0].noise.min));
+    ck_assert_int_eq(facts->regions[0].quantised.n_bins, 0);
+    ck_assert_int_eq(facts->regions[1].values.n_bins, 0);
     ck_assert(isinf(facts->regions[1].sqnr));
     ck_assert(isnan(facts->regions[2].sqnr));
+}
+END_TEST
+
+/* A convolution of 1000 MACs, 160 elements read, 320 results at 20 positions. */
+static const char *estimated_region(const char *kernel, const char *y, const char *more)
+{
+    return arena_printf(
+        &ctx->perm,
+        "{ 'function': 'f', 'kernel': '%s', 'signature': 'nn.conv2d(p0 f32[1,4,5,8]) "
+        "{}; nn.relu(_)', 'weights': 'f32', 'macs': 1000, 'inputs': [ { 'name': "
+        "'x', 'dtype': 'f32', 'shape': [1, 4, 5, 8] } ], 'results': [ { 'name': 'y', "
+        "'dtype': '%s', 'shape': [1, 4, 5, 16] } ] %s }",
+        kernel, y, more);
+}
+
+static double cycles_by_the_table(void)
+{
+    static const struct {
+        const char *cpu, *kernel, *operator, * x, *weights, *y;
+        double mac, result, read, position, call;
+    } rows[] = {
+#define CYCLES(...) { __VA_ARGS__ },
+#include "report/cycles.def"
+#undef CYCLES
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].cpu, "cortex-m4") == 0 && strcmp(rows[i].kernel, "conv") == 0 &&
+            strcmp(rows[i].operator, "conv2d") == 0 && strcmp(rows[i].x, "f32") == 0 &&
+            strcmp(rows[i].weights, "f32") == 0 && strcmp(rows[i].y, "f32") == 0)
+            return 1000 * rows[i].mac + 320 * rows[i].result + 160 * rows[i].read +
+                   20 * rows[i].position + rows[i].call;
+    ck_abort_msg("no row");
+    return 0;
+}
+
+/* The clock makes seconds of cycles. What no row is for has none, and makes the sum a lower bound;
+ * a backend's own estimate stays. */
+START_TEST(test_estimate)
+{
+    struct facts *facts = facts_of(arena_printf(
+        &ctx->perm,
+        "'target': 'cortex-m4', 'regions': [ %s, %s, %s, %s ], 'modules': [ { 'regions': [ { "
+        "'symbol': 'g', 'estimated_ns': 1e6 } ] } ]",
+        estimated_region("conv", "f32", ""), estimated_region("none", "f32", ""),
+        estimated_region("conv", "i64", ""), "{ 'function': 'g', 'compiler': 'npu' }"));
+    const double wanted = cycles_by_the_table();
+
+    ck_assert(wanted > 0);
+    analysis_estimate(facts, 0);
+    ck_assert_double_eq_tol(facts->regions[0].cycles, wanted, 1e-6);
+    ck_assert_double_eq(facts->regions[1].cycles, 0);
+    ck_assert_double_eq(facts->regions[2].cycles, 0);
+    ck_assert_double_eq(facts_estimate(facts).seconds, 1e-3);
+    analysis_estimate(facts, 100);
+    ck_assert_double_eq_tol(facts->regions[0].estimate, wanted * 1e-8, 1e-12);
+    ck_assert_double_eq_tol(facts_estimate(facts).seconds, 1e-3 + wanted * 1e-8, 1e-9);
+    ck_assert_ptr_nonnull(strstr(estimate_text(&ctx->perm, facts), "(estimate of 2 of 4 regions)"));
+    facts->target = "generic";
+    analysis_estimate(facts, 100);
+    ck_assert_double_eq(facts_estimate(facts).cycles, 0);
+    facts->regions[3].estimate = 0;
+    ck_assert_ptr_null(estimate_text(&ctx->perm, facts));
+}
+END_TEST
+
+/* Of a pool, the elements of its windows are the work. */
+START_TEST(test_estimate_of_a_pool)
+{
+    static const char model[] = "'target': 'cortex-m4', 'regions': [ { 'function': 'f', 'kernel': "
+                                "'pool_tiles', 'signature': "
+                                "'nn.max_pool2d(p0 f32[1,8,8,4]) {pool_size=[%d,%d], "
+                                "strides=[2,2]}', 'inputs': [ { 'name': "
+                                "'x', 'dtype': 'f32', 'shape': [1, 8, 8, 4] } ], 'results': [ { "
+                                "'name': 'y', 'dtype': 'f32', "
+                                "'shape': [1, 4, 4, 4] } ] } ]";
+    double cycles[3];
+    int n = 0;
+
+    for (int side = 2; side <= 4; side++) {
+        struct facts *facts = facts_of(arena_printf(&ctx->perm, model, side, side));
+
+        analysis_estimate(facts, 0);
+        cycles[n++] = facts->regions[0].cycles;
+    }
+    ck_assert(cycles[0] > 0 && cycles[1] > cycles[0]);
+    ck_assert_double_eq_tol((cycles[1] - cycles[0]) / 5, (cycles[2] - cycles[1]) / 7, 1e-6);
+}
+END_TEST
+
+/* A function behind a convolution adds what it takes alone; one that was not fitted leaves no estimate. */
+START_TEST(test_estimate_of_functions)
+{
+    static const char *const functions[] = { "", "; sigmoid(_); multiply(_, _)", "; nn.mish(_)" };
+    double cycles[3];
+
+    for (int i = 0; i < 3; i++) {
+        const char *region = estimated_region("conv", "f32", ""),
+                   *end = strstr(region, "; nn.relu");
+        struct facts *facts =
+            facts_of(arena_printf(&ctx->perm, "'target': 'cortex-m4', 'regions': [ %.*s%s%s ]",
+                                  (int)(end - region), region, functions[i], end));
+
+        analysis_estimate(facts, 0);
+        cycles[i] = facts->regions[0].cycles;
+    }
+    ck_assert(cycles[0] > 0 && cycles[1] > cycles[0] + 320 * 10);
+    ck_assert_double_eq(cycles[2], 0);
+}
+END_TEST
+
+/* A trial a line, of which the last may be unfinished; infinite losses are unknown. */
+START_TEST(test_tried)
+{
+    static const char lines[] = "{'relayc_search': 2, 'of': 'x'}\n"
+                                "{'key': 'a', 'what': 'n', 'loss': 0.5, 'cos': 0.9}\n"
+                                "{'key': 'b', 'what': 'm', 'loss': 'inf', 'cos': 0}\n{'key'";
+    const char *trials = quoted(lines);
+    const char *search =
+        quoted("{ 'schema': 'relayc-search-1', 'front': [ { 'network': 'a', "
+               "'flash': 10, 'ram': 5, 'score': { 'loss': 0.25, 'cos': 0.75 } } ] }");
+    const char *quantize = quoted(
+        "{ 'schema': 'relayc-quantize-1', 'metric': 'top1', 'recommended': 'int8', 'recipes': [ { "
+        "'recipe': 'f32', 'state': 'dropped', 'weight_bytes': 40 }, { 'recipe': 'int8', 'state': "
+        "'front', 'weight_bytes': 10, 'value': 0.5, 'loss': null }, { 'recipe': 'no', 'state': "
+        "'failed' } ] }");
+    struct tried_list tried = { 0 }, points = { 0 };
+
+    ck_assert(tried_read(ctx, temp_file(&folder, "t", trials, strlen(trials)), &tried, &points));
+    ck_assert(tried_read(ctx, temp_file(&folder, "s", search, strlen(search)), &tried, &points));
+    ck_assert(
+        tried_read(ctx, temp_file(&folder, "q", quantize, strlen(quantize)), &tried, &points));
+    ck_assert_int_eq(tried.n, 2);
+    ck_assert_double_eq(tried.at[0].loss, 0.5);
+    ck_assert(isnan(tried.at[1].loss));
+    ck_assert_int_eq(points.n, 3);
+    ck_assert_double_eq(points.at[0].ram, 5);
+    ck_assert_double_eq(points.at[0].cosine, 0.75);
+    ck_assert_str_eq(points.at[1].state, "dropped");
+    ck_assert_str_eq(points.at[2].state, "recommended");
+    ck_assert(isnan(points.at[2].loss));
+    ck_assert_str_eq(points.metric, "top1");
+    ck_assert(!tried_read(ctx, temp_file(&folder, "x", "{}", 2), &tried, &points));
 }
 END_TEST
 
@@ -199,6 +351,10 @@ int main(void)
     tcase_add_test(tcase, test_bytes_in_use);
     tcase_add_test(tcase, test_verdict);
     tcase_add_test(tcase, test_times_and_losses);
+    tcase_add_test(tcase, test_estimate);
+    tcase_add_test(tcase, test_estimate_of_a_pool);
+    tcase_add_test(tcase, test_estimate_of_functions);
+    tcase_add_test(tcase, test_tried);
     tcase_add_test(tcase, test_page_of_hostile_names);
     tcase_add_test(tcase, test_empty);
     suite_add_tcase(suite, tcase);
