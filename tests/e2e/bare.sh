@@ -16,10 +16,14 @@ bare_root() { # folder, suite: skips where that is not to be had
     else
         skip 'no mmdebstrap (make deps-package)'
     fi >"$1.log" 2>&1 || skip "no bare Debian $2 to be had"
-    # What the machine says about its network.
-    for path in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt /etc/apt/apt.conf.d/*proxy* \
-        /etc/apt/apt.conf.d/*registry*; do
+    # What the machine says about its network. The package ca-certificates writes a file of its own, without what an
+    # administrator has added.
+    for path in /etc/resolv.conf /etc/pip.conf /etc/apt/apt.conf.d/*proxy* /etc/apt/apt.conf.d/*registry*; do
         [ ! -e "$path" ] || { mkdir -p "$1${path%/*}" && cp -L "$path" "$1$path"; }
+    done
+    for path in /etc/ssl/certs/ca-certificates.crt; do
+        [ ! -e "$path" ] || cp -L "$path" "$1/etc/certificates.pem"
+        [ ! -e "$path" ] || { mkdir -p "$1${path%/*}" && cp -L "$path" "$1$path"; } # for apt, until then
     done
 }
 
@@ -27,6 +31,6 @@ in_root() { # folder, script of the shell
     # shellcheck disable=SC2016 # expands in there
     unshare --mount sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"' "$1" \
         env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-        LC_ALL=C.UTF-8 PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore \
+        LC_ALL=C.UTF-8 PIP_CERT=/etc/certificates.pem PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore \
         sh -ec "$2" </dev/null
 }
