@@ -21,10 +21,11 @@ bare_root() { # folder, suite: skips where that is not to be had
     for path in /etc/resolv.conf /etc/pip.conf /etc/apt/apt.conf.d/*proxy* /etc/apt/apt.conf.d/*registry*; do
         [ ! -e "$path" ] || { mkdir -p "$1${path%/*}" && cp -L "$path" "$1$path"; }
     done
-    for path in /etc/ssl/certs/ca-certificates.crt; do
-        [ ! -e "$path" ] || cp -L "$path" "$1/etc/certificates.pem"
-        [ ! -e "$path" ] || { mkdir -p "$1${path%/*}" && cp -L "$path" "$1$path"; } # for apt, until then
-    done
+    [ ! -e /etc/ssl/certs/ca-certificates.crt ] || {
+        mkdir -p "$1/etc/ssl/certs"
+        cp -L /etc/ssl/certs/ca-certificates.crt "$1/etc/certificates.pem"
+        cp "$1/etc/certificates.pem" "$1/etc/ssl/certs/ca-certificates.crt" # apt's, until then
+    }
 }
 
 in_root() { # folder, script of the shell
