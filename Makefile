@@ -6,7 +6,8 @@
 #   make install    PREFIX, DESTDIR         make lint format clean
 #   make wheel      the Python package      make deb dist   a Debian package, a tarball that needs no installation
 #
-# ONEDNN=no: without oneDNN, in a BUILD of its own; the reference evaluator, which is slow, takes its place.
+# ONEDNN=no: without oneDNN, in a BUILD of its own; the reference evaluator, which is slow, takes its place. So it is
+# where oneDNN is version 3 (Debian 13), which has another interface.
 
 BUILD  ?= build
 PREFIX ?= /usr/local
@@ -28,6 +29,13 @@ warnings += -Wno-missing-field-initializers -Wno-format-zero-length
 endif
 packages := libprotobuf-c libcjson libzip zlib libmd libpng libjpeg
 libs     := -lprotobuf-c -lcjson -lzip -lpng -ljpeg -lz -lmd -ldnnl -ldl -lpthread -lm
+ifndef ONEDNN
+onednn := $(shell printf '\043include <dnnl_version.h>\nDNNL_VERSION_MAJOR' | $(CC) -E -P -x c - 2>/dev/null | tail -n 1)
+ifeq ($(onednn),3)
+$(warning oneDNN is version 3, relayc wants 2: built without it)
+ONEDNN := no
+endif
+endif
 ifeq ($(ONEDNN),no)
 libs     := $(filter-out -ldnnl,$(libs))
 endif

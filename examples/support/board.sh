@@ -4,7 +4,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 support=$here/../support
 BUILD=${BUILD:-build}
-PATH=$(cd "$BUILD" 2>/dev/null && pwd):$PATH
+[ ! -d "$BUILD" ] || PATH=$(cd "$BUILD" && pwd):$PATH
 shared=${RELAYC_SHARED:-../shared}
 common='-O2 -Wall -Wextra -ffunction-sections -fdata-sections'
 work=$(mktemp -d)
