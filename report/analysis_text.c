@@ -146,9 +146,11 @@ static void add_estimate(struct str *out, const struct analysis *a)
 
     if (sum.cycles > 0)
         str_printf(out,
-                   "%s est.: an estimate, %.4g M cycles of %s%s compiled with -O2, without waits "
+                   "%s est.: an estimate, %s%.4g M cycles of %s%s compiled with -O2, without waits "
                    "for memory; not a measurement\n",
-                   sum.seconds > 0 ? "ms" : "kcycles", sum.cycles / 1e6, a->facts->target,
+                   sum.seconds > 0 ? "ms" : "kcycles",
+                   sum.n < a->facts->n_regions ? "at least " : "", sum.cycles / 1e6,
+                   a->facts->target,
                    sum.seconds > 0 && mhz > 0 ? arena_printf(out->arena, " at %.0f MHz", mhz) : "");
     else
         str_add(out, "ms est.: an estimate by the backend's cost model, not a measurement\n");

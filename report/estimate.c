@@ -65,9 +65,12 @@ static bool is_included(const char *signature)
 }
 
 /* Cycles for each result of a function, such as sigmoid, that follows another operator: those that
- * its region takes where it stands alone. Negative = unknown. */
+ * its region takes where it stands alone; of silu, x times sigmoid(x), those of sigmoid. Negative =
+ * unknown. */
 static double of_function(const char *cpu, const char *signature)
 {
+    if (begins_with(signature, "silu"))
+        signature = "sigmoid(";
     for (int i = 0; i < N_ROWS; i++)
         if (strcmp(rows[i].cpu, cpu) == 0 && strcmp(rows[i].kernel, "elementwise") == 0 &&
             strcmp(rows[i].x, "f32") == 0 && strcmp(rows[i].y, "f32") == 0 &&

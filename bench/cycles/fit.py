@@ -57,7 +57,7 @@ def functions(region):
     """Further operators of the region that are not included."""
     names = [re.match(r"[\w.]+", part.strip()) for part in region["signature"].split(";")]
     names = [name[0].rpartition(".")[2] for name in names if name]
-    return [name for name in names[1:] if name not in INCLUDED]
+    return [{"silu": "sigmoid"}.get(name, name) for name in names[1:] if name not in INCLUDED]
 
 
 def elements(values):

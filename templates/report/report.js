@@ -98,7 +98,7 @@ function showSummary() {
   if (measured) tile(time(sum(regions, r => r.measured_seconds)), "measured, sum of regions");
   if (estimated) tile((data.estimated_regions < regions.length ? "≥ " : "≈ ") + time(data.estimated_seconds), "estimate" +
     (data.estimated_cycles ? ` of ${data.target} at ${verdict.clock_mhz} MHz` : " by the backend's cost model"));
-  else if (data.estimated_cycles) tile("≈ " + millions(data.estimated_cycles), "cycles, an estimate; --board makes time of them");
+  else if (data.estimated_cycles) tile((data.estimated_regions < regions.length ? "≥ " : "≈ ") + millions(data.estimated_cycles), "cycles, an estimate; --board makes time of them");
   if (lossy) tile(Math.min(...regions.filter(r => known(r.sqnr_db)).map(r => r.sqnr_db)).toFixed(1) + " dB", "worst SQNR of a region");
   for (const score of data.scores) if (known(score.value))
     tile(score.value <= 1 ? (100 * score.value).toFixed(2) + " %" : score.value.toPrecision(4),
