@@ -217,7 +217,7 @@ def main():
     parser.add_argument("--regions", action="store_true", help="check: of each region, to standard error")
     parser.add_argument("--reuse", action="store_true", help="counts that build/cycles has from an earlier run")
     parser.add_argument("model", nargs="*", type=pathlib.Path)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     {"fit": fit, "check": check}[args.command](args)
 
 
