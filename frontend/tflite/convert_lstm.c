@@ -3,12 +3,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/tflite/convert_compose.h"
 #include "frontend/tflite/convert_recurrent.h"
 #include "relay_ir/walk.h"
 
 enum { GATES = 4, X = 0, W = 1, R = 5, PEEPHOLE = 9, BIAS = 12, PROJECTION = 16, H = 18, C = 19 };
 enum { LSTM_ACTIVATION, CELL_CLIP, PROJECTION_CLIP, TIME_MAJOR };
-enum { TANH = 4 }; /* of the fused activations */
+enum {
+    TANH = 4,        /* of the fused activations */
+    MOST_STEPS = 256 /* written one by one */
+};
 
 struct lstm {
     bool time_major;
@@ -249,13 +253,6 @@ static struct node *floats_lstm(struct tfl_node *node, const struct lstm *lstm)
     struct value *inputs[7] = { NULL };
     void *gates, *bias;
 
-    if (tfl_real(node, CELL_CLIP, 0) != 0) {
-        tfl_unsupported(node, "cell_clip of floats");
-        return NULL;
-    }
-    if (!tfl_check_type(node, node->inputs[H], DTYPE_F32) ||
-        !tfl_check_type(node, node->inputs[C], DTYPE_F32))
-        return NULL;
     gates = joined(node, BIAS, order, &half);
     bias = tfl_payload(node, &b);
     if (!gates || !bias)
@@ -277,6 +274,84 @@ static struct node *floats_lstm(struct tfl_node *node, const struct lstm *lstm)
                                                    .origin = node->origin });
 }
 
+static struct value *one(struct tfl_node *node, enum op op, const char *suffix, struct value *x)
+{
+    return x ? tfl_build1(node, op, NULL, suffix, x) : NULL;
+}
+
+/* What a gate makes of its share of the sums. */
+static struct value *gate(struct tfl_node *node, const struct lstm *lstm, int i, enum op op,
+                          struct value *sums)
+{
+    return one(node, op, "gate", tfl_along(node, sums, 1, i * lstm->hidden, lstm->hidden, "sums"));
+}
+
+/* h and c behind a step whose x has given these sums. */
+static bool step(struct tfl_node *node, const struct lstm *lstm, struct value *sums,
+                 struct value *recurrent, struct value **h, struct value **c)
+{
+    enum { INPUT, FORGET, CELL, OUTPUT };
+    const double clip = tfl_real(node, CELL_CLIP, 0);
+    const union attrs bounds = { .clip = { -clip, clip } };
+    struct value *all =
+        tfl_two(node, OP_ADD, "sums", sums, tfl_two(node, OP_DENSE, "h_sums", *h, recurrent));
+    struct value *kept =
+        tfl_two(node, OP_MULTIPLY, "kept", *c, gate(node, lstm, FORGET, OP_SIGMOID, all));
+    struct value *added =
+        tfl_two(node, OP_MULTIPLY, "added", gate(node, lstm, INPUT, OP_SIGMOID, all),
+                gate(node, lstm, CELL, OP_TANH, all));
+
+    *c = tfl_two(node, OP_ADD, "cell", kept, added);
+    *c = *c ? tfl_build1(node, OP_CLIP, &bounds, "clipped", *c) : NULL;
+    *h = tfl_two(node, OP_MULTIPLY, "h", gate(node, lstm, OUTPUT, OP_SIGMOID, all),
+                 one(node, OP_TANH, "tanh", *c));
+    return *h != NULL;
+}
+
+/* Step by step: lstm has no bound for its cell. The products with x are one, of all steps. */
+static bool clipped_lstm(struct tfl_node *node, const struct lstm *lstm)
+{
+    const int64_t rows = GATES * lstm->hidden, along = lstm->time_major ? 0 : 1;
+    const struct type w = type_make(DTYPE_F32, 3, (const int64_t[]){ 1, rows, lstm->input });
+    const struct type r = type_make(DTYPE_F32, 3, (const int64_t[]){ 1, rows, lstm->hidden });
+    const struct type b = type_make(DTYPE_F32, 2, (const int64_t[]){ 1, rows });
+    const int64_t in[] = { lstm->steps * lstm->batch, lstm->input };
+    const int64_t all[] = { lstm->time_major ? lstm->steps : lstm->batch,
+                            lstm->time_major ? lstm->batch : lstm->steps, rows };
+    const int64_t at_once[] = { lstm->batch, rows };
+    const int64_t out[] = { along ? lstm->batch : 1, along ? 1 : lstm->batch, lstm->hidden };
+    const union attrs attrs = { .axis = { .axis = (int)along } };
+    struct value *h = tfl_state(node, H), *c = tfl_state(node, C), *x, *sums, *recurrent, **steps;
+
+    if (lstm->steps > MOST_STEPS)
+        return tfl_unsupported(node, "cell_clip of floats in %lld steps, expected at most %d",
+                               (long long)lstm->steps, MOST_STEPS);
+    x = tfl_shaped(node, tfl_value(node, X), 2, in, "rows");
+    sums = tfl_two(
+        node, OP_DENSE, "x_sums", x,
+        tfl_shaped(node, real_weights(node, W, file_order, &w, "weights"), 2, &w.dim[1], "w"));
+    sums = tfl_two(node, OP_ADD, "biased", sums,
+                   tfl_made(node, &b, joined(node, BIAS, file_order, &b), "bias"));
+    sums = tfl_shaped(node, sums, 3, all, "of_steps");
+    recurrent =
+        tfl_shaped(node, real_weights(node, R, file_order, &r, "recurrent"), 2, &r.dim[1], "r");
+    steps = arena_array(&node->ctx->scratch, struct value *, (size_t)lstm->steps);
+    for (int64_t t = 0; t < lstm->steps; t++) {
+        struct value *of_step = tfl_along(node, sums, (int)along, t, 1, "of_step");
+
+        if (!h || !c ||
+            !step(node, lstm, tfl_shaped(node, of_step, 2, at_once, "x_sums"), recurrent, &h, &c))
+            return false;
+        steps[t] = tfl_shaped(node, h, 3, out, "y");
+        if (!steps[t])
+            return false;
+    }
+    x = lstm->steps == 1 ? steps[0]
+                         : tfl_build(node, OP_CONCATENATE, &attrs, "y", (int)lstm->steps, steps);
+    return x && tfl_state_set(node, H, h) && tfl_state_set(node, C, c) &&
+           tfl_output(node, 0, tfl_reshape(node, x, &node->outputs[0]->type, "shaped"));
+}
+
 bool convert_tfl_lstm(struct tfl_node *node)
 {
     struct lstm lstm;
@@ -288,6 +363,11 @@ bool convert_tfl_lstm(struct tfl_node *node)
     const int64_t state[] = { lstm.batch, lstm.hidden };
 
     if (node->inputs[X]->type.dtype == DTYPE_F32) {
+        if (!tfl_check_type(node, node->inputs[H], DTYPE_F32) ||
+            !tfl_check_type(node, node->inputs[C], DTYPE_F32))
+            return false;
+        if (tfl_real(node, CELL_CLIP, 0) > 0)
+            return clipped_lstm(node, &lstm);
         made = floats_lstm(node, &lstm);
         if (!made)
             return false;

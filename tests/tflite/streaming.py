@@ -171,6 +171,8 @@ def make(network, scales_of):
             "state_swap": swap(704), "lstm": lstm(705, 1, 5, 7, 9), "lstm_time_major": lstm(706, 2, 3, 6, 8, True, -11, -4),
             "lstm_batch": lstm(707, 3, 2, 5, 4, False, -15, 9), "lstm_clip": lstm(708, 1, 4, 8, 8, False, -10, 0, 0.75),
             "lstm_step": lstm(709, 1, 1, 16, 12, False, -13), "lstm_of_floats": lstm(710, 1, 4, 6, 5, floats=True),
+            "lstm_of_floats_clip": lstm(722, 1, 4, 6, 5, clip=0.3, floats=True),
+            "lstm_of_floats_clip_time_major": lstm(723, 2, 3, 6, 8, True, clip=0.2, floats=True),
             "lstm_i16": wide_lstm(718, 1, 5, 7, 9), "lstm_i16_time_major": wide_lstm(719, 2, 3, 6, 8, True, -11, 0, 0.00003, 0.02),
             "lstm_i16_clip": wide_lstm(720, 3, 4, 8, 5, False, -15, 0.4), "lstm_i16_long": wide_lstm(721, 1, 2, 1100, 3, False, -10, 0, 0.0004, 0.0005),
             "svdf": svdf(711, 1, 8, 6, 1, 5), "svdf_rank": svdf(712, 2, 7, 4, 2, 3), "svdf_i16": svdf(713, 1, 8, 5, 1, 6, "int16"),

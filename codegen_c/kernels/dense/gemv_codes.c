@@ -4,8 +4,9 @@
  *          floats of a vector of words by shifts and masks. A minifloat's exponent is moved to
  *          where a float has its own; the power of two by which the result is too small is
  *          multiplied into x and the sums. Subnormal values become subnormal floats, 150 cycles a
- *          vector on x86; if there are more than a few, values are converted without these, which
- *          takes twice as long (docs/lab/measured.md) */
+ *          vector on x86; if there are more than a few, the exponent is moved to where an f16 has
+ *          its own, and CPUs convert f16 at full speed, subnormal or not. Without such a conversion
+ *          values are converted by bits, which takes twice as long (docs/lab/measured.md) */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,9 @@ enum {
     WORD_BITS = 32,
     FLOAT_BIAS = 127,
     FLOAT_MANTISSA = 23,
+    F16_BIAS = 15,
+    F16_EXPONENT_BITS = 5,
+    MOST_F16_SHIFT = 24, /* of x and the sums, in powers of two */
     FEW = 1000,          /* at most one subnormal value in this many */
     MANY_REGISTERS = 32, /* for eight vectors of sums, their words, and inputs */
     LEAST_OF_BYTES = 32, /* the least exponent of a non-zero value as a byte */
@@ -88,6 +92,15 @@ bool gemv_takes_words(const struct value *weight)
            FLOAT_BIAS - format->bias >= 1 &&
            FLOAT_BIAS - format->bias + (1 << format->exponent_bits) <= 254 &&
            !has_specials(weight, format);
+}
+
+/* Values that are f16 once their exponent is moved, subnormal ones included: CPUs convert these at full speed. */
+static bool fits_f16(const struct type *type)
+{
+    const struct minifloat *format = decode_format(type);
+
+    return format && type_packed_bits(type) == 8 && format->exponent_bits < F16_EXPONENT_BITS &&
+           abs(F16_BIAS - format->bias) <= MOST_F16_SHIFT;
 }
 
 /* --- packing ---------------------------------------------------------------------------------- */
@@ -222,6 +235,26 @@ static const char *nibble_function(struct bind *bind, const struct type *type)
     return bind_new_helper(bind, name, "templates/helpers/nibble_bytes.c.tmpl", &keys);
 }
 
+/* On CPUs that convert f16, or may. Where bits are promised x and the sums are not scaled, and
+ * values must be exact: by bits. */
+static bool converts_f16(const struct bind *bind, const struct type *type)
+{
+    const struct machine *machine = bind->machine;
+
+    return fits_f16(type) && !bits_are_promised(bind) &&
+           (machine->lanes == 0 || machine->arch == ARCH_AARCH64 ||
+            (machine->arch == ARCH_X86_64 && machine->lanes > 4));
+}
+
+static void set_f16_keys(struct keys *keys, const struct minifloat *format)
+{
+    const int shift = F16_EXPONENT_BITS - format->exponent_bits;
+    const unsigned half = 0x8000u | 0x7F00u >> shift;
+
+    keys_set_int(keys, "half_shift", shift);
+    keys_set(keys, "half_mask", hex(keys, half << 16 | half));
+}
+
 /* The keys that convert value j of the words q by vectors. */
 static void set_vector_keys(struct bind *bind, struct keys *keys, const struct type *type,
                             bool careful)
@@ -235,8 +268,12 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
     const unsigned magnitude =
         format ? ((1u << (bits - 1)) - 1) << (FLOAT_MANTISSA - format->mantissa_bits) : 0x7FFF0000u;
     const bool in_place = is_integer(type) && !bits_are_promised(bind);
+    const bool by_f16 = careful && converts_f16(bind, type);
     /* The power of two by which floats are too small; negative: too large. */
-    const int exponent = in_place ? -top : format && !careful ? FLOAT_BIAS - format->bias : 0;
+    const int exponent = in_place             ? -top
+                         : by_f16             ? F16_BIAS - format->bias
+                         : format && !careful ? FLOAT_BIAS - format->bias
+                                              : 0;
     const char *place = nibbles ? "(j % 4)" : are_nibbles(type) ? "(j % 4 * 2 + j / 4)" : "j";
     const char *word =
         nibbles ? arena_printf(bind->arena, "%s(q >> (uint32_t)(j / 4 * 4) & 0x0F0F0F0Fu)",
@@ -255,13 +292,17 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
             bind->arena, "__builtin_convertvector((vector_i32)%s >> %d, vector_f32)", code, top);
     } else if (careful) {
         const char *fn = arena_printf(bind->arena, "%s_numbers", decode_name(bind, type));
+        const int bias = by_f16 ? F16_BIAS : format->bias;
 
         keys_set(keys, "numbers", fn);
         keys_set_int(keys, "shift", shift);
         keys_set(keys, "magnitude", hex(keys, magnitude));
-        keys_set(keys, "base", hex(keys, (unsigned)(FLOAT_BIAS - format->bias) << FLOAT_MANTISSA));
-        keys_set(keys, "least", bind_literal(bind, DTYPE_F32, ldexp(1, 1 - format->bias)));
-        numbers = arena_printf(bind->arena, "%s%s", fn, code);
+        keys_set(keys, "base", hex(keys, (unsigned)(FLOAT_BIAS - bias) << FLOAT_MANTISSA));
+        keys_set(keys, "least", bind_literal(bind, DTYPE_F32, ldexp(1, 1 - bias)));
+        if (by_f16)
+            set_f16_keys(keys, format);
+        numbers = by_f16 ? arena_printf(bind->arena, "%s(%s_halves(q, j / 2), j %% 2)", fn, fn)
+                         : arena_printf(bind->arena, "%s%s", fn, code);
     } else {
         const char *moved =
             shift ? arena_printf(bind->arena, "(vector_u32)((vector_i32)%s >> %d)", code, shift)
@@ -273,6 +314,9 @@ static void set_vector_keys(struct bind *bind, struct keys *keys, const struct t
                                hex(keys, magnitude | 0x80000000u));
     }
     keys_set(keys, "vector_numbers", numbers);
+    keys_set_flag(keys, "by_f16", by_f16);
+    keys_set_flag(keys, "by_bits", careful && !by_f16);
+    keys_offer(keys, "taken_as", by_f16 ? "an f16" : "a float");
     keys_set_flag(keys, "scaled", exponent != 0);
     keys_set_flag(keys, "too_small", exponent > 0);
     keys_set_flag(keys, "too_great", exponent < 0);
@@ -341,7 +385,7 @@ static const char *words_function(struct bind *bind, const struct value *weight)
         return fn;
     gemv_panel_helper(bind);
     bind_vectors_of(bind, "vector_u32");
-    if (halves)
+    if (halves || (careful && vectors && converts_f16(bind, type)))
         bind_vectors_of(bind, "vector_i16");
     keys_init(&keys, bind->arena);
     keys_set(&keys, "format", format ? format->name : dtype_name(type->dtype));
