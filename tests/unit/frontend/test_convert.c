@@ -378,6 +378,31 @@ START_TEST(an_unknown_activation_is_named)
 }
 END_TEST
 
+/* 2 * 1.7 = 3.4: three elements, whose last one is x's last by PyTorch. */
+START_TEST(corners_are_aligned_as_the_exporter_aligns_them)
+{
+    static const struct {
+        const char *producer;
+        struct onnx_row row;
+    } cases[] = {
+        { "pytorch",
+          { 13, "Resize", "mode='linear' coordinate_transformation_mode='align_corners'",
+            "f32[2] 0 12; _; =f32[1] 1.7", "f32[3] 0 6 12", 0 } },
+        { "onnx",
+          { 13, "Resize", "mode='linear' coordinate_transformation_mode='align_corners'",
+            "f32[2] 0 12; _; =f32[1] 1.7", "f32[3] 0 5 10", 0 } },
+    };
+    struct onnx_row_case f = onnx_row_new(&cases[_i].row);
+    struct module *module;
+
+    f.builder->model->producer_name = arena_strdup(&f.builder->arena, cases[_i].producer);
+    module = onnx_row_import(&f);
+    onnx_row_check(&cases[_i].row, &f, module);
+    ck_assert_int_eq(expect_warning(f.ctx, DIAG_SHAPE, "corners are aligned for 3.4"), _i == 1);
+    onnx_row_free(&f, module);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("convert");
@@ -388,6 +413,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_node_is_converted_or_refused, 0, N_ROWS(rows));
     tcase_add_test(tcase, activations_are_found_whatever_their_case_and_take_their_numbers);
     tcase_add_test(tcase, an_unknown_activation_is_named);
+    tcase_add_loop_test(tcase, corners_are_aligned_as_the_exporter_aligns_them, 0, 2);
     tcase_add_test(tcase, gemm_with_known_weights_scales_nothing_at_run_time);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
