@@ -103,8 +103,8 @@ int sized_code_chosen(const struct driver_state *driver, const struct sized_code
         bool same = true;
 
         for (int s = 0; s < variants->n_symbols; s++) {
-            const char *value = shape_of(&driver->args.options[OPTION_SHAPE],
-                                         variants->symbols[s].name, &index);
+            const char *value =
+                shape_of(&driver->args.options[OPTION_SHAPE], variants->symbols[s].name, &index);
 
             same = same && value && strtoll(value, NULL, 10) == variants->at[v].values[s];
         }

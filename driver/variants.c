@@ -334,9 +334,10 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
         return false;
     }
     if (own->module->n_states || own->module->chooses || run_time_is_checked(own->module)) {
-        diag_error(driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
-                   "--vary: not for networks with an If that is decided at run time, or with inputs "
-                   "that are numbers of shapes");
+        diag_error(
+            driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
+            "--vary: not for networks with an If that is decided at run time, or with inputs "
+            "that are numbers of shapes");
         diag_help(driver->ctx, "--shape gives its dimensions one value each");
         return false;
     }

@@ -166,8 +166,8 @@ static bool check_options(struct execution *e)
 {
     static const char *const executors[] = { "engine", "reference", "generated", "simulation",
                                              NULL };
-    static const enum option_id of_generated[] = { OPTION_TARGET, OPTION_DETERMINISTIC,
-                                                   OPTION_POOL, OPTION_VARY, OPTION_MAX };
+    static const enum option_id of_generated[] = { OPTION_TARGET, OPTION_DETERMINISTIC, OPTION_POOL,
+                                                   OPTION_VARY, OPTION_MAX };
     struct driver_state *driver = e->driver;
     bool ok =
         option_word(driver->ctx, &driver->args, OPTION_WITH, executors, WITH_ENGINE, &e->with);

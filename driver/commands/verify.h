@@ -88,11 +88,11 @@ struct verification {
     bool whole_only;         /* ... but not layer by layer */
     struct agreement agreements[MOST_AGREEMENTS];
     int n_agreements;
-    const char *bits;                   /* result of --deterministic; NULL = not requested */
-    const char *exception;              /* region without bit-exact simulation; NULL = none */
-    struct host_code folder;            /* for the peer */
-    struct generated *code;             /* for several sizes; NULL = the C is built for this network */
-    const int32_t *sizes;               /* of this network */
+    const char *bits;        /* result of --deterministic; NULL = not requested */
+    const char *exception;   /* region without bit-exact simulation; NULL = none */
+    struct host_code folder; /* for the peer */
+    struct generated *code;  /* for several sizes; NULL = the C is built for this network */
+    const int32_t *sizes;    /* of this network */
     const struct implementation *which; /* of --against; NULL = none */
     struct worker *peer;
     const char *peer_version;

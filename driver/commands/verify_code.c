@@ -246,8 +246,7 @@ static bool generated_for_sizes(struct verification *v)
 
     generated_take_sizes(v->code, fn, v->sizes);
     for (int k = 0; k < v->n_sets && ok; k++) {
-        v->sets[k].generated =
-            arena_array(&v->driver->ctx->perm, struct tensor, fn->ret->n_inputs);
+        v->sets[k].generated = arena_array(&v->driver->ctx->perm, struct tensor, fn->ret->n_inputs);
         ok = generated_run(v->code, v->sets[k].inputs, v->sets[k].generated, &v->driver->bulk);
     }
     return ok;
@@ -258,8 +257,8 @@ bool verify_run_generated(struct verification *v)
     struct host_code code = { 0 };
     const struct codegen_region *exception;
     const bool ok = has_option(&v->driver->args, OPTION_CC) ? generated_elsewhere(v, &code)
-                    : v->code                              ? generated_for_sizes(v)
-                                                           : generated_here(v, &code);
+                    : v->code                               ? generated_for_sizes(v)
+                                                            : generated_here(v, &code);
 
     exception = ok && v->driver->deterministic ? simulate_exception(&code.result) : NULL;
     if (exception)

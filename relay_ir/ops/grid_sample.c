@@ -121,7 +121,7 @@ static struct taps taps_of(const struct edges *edges, enum method method, enum p
     if (method == NEAREST)
         place = nearbyint(place);
     if (padding == BORDER && method == CUBIC) /* from two elements on, all taps are the border's */
-        place = place < -2                         ? -2
+        place = place < -2                            ? -2
                 : place > (double)(edges->extent + 1) ? (double)(edges->extent + 1)
                                                       : place;
     else if (padding == BORDER && (place < edges->first || place > edges->last))

@@ -120,8 +120,8 @@ static bool bind_grid_sample(struct bind *bind)
     if (strcmp(attrs->padding_mode, "reflection") == 0)
         bind_helper(bind, "mirrored");
     bind_flag(bind, "align_corners", attrs->align_corners);
-    bind_flag(bind, "limits", strcmp(attrs->padding_mode, "border") == 0 &&
-                                  strcmp(attrs->method, "cubic") == 0);
+    bind_flag(bind, "limits",
+              strcmp(attrs->padding_mode, "border") == 0 && strcmp(attrs->method, "cubic") == 0);
     bind_int(bind, "places",
              places_at_once(bind->machine, bind_places(bind, bind_method(bind, attrs->method))));
     return true;
