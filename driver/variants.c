@@ -191,7 +191,7 @@ static bool check_options(struct driver_state *driver)
         { OPTION_STATE, "states are of a fixed shape: --shape NAME=VALUE" },
         { OPTION_OFFLOAD, "without it, all regions are C" },
         { OPTION_EMIT, "the graph of one value: --shape NAME=VALUE" },
-        { OPTION_CC, "measure the objects: size NAME.o" },
+        { OPTION_CC, "measure the objects (size NAME.o); --shape NAME=VALUE verifies one size" },
         { OPTION_DATA, "relayc calibrate --shape NAME=VALUE makes a table for --calib" },
         { OPTION_INPUT, "--shape NAME=VALUE verifies one size with it" },
     };
