@@ -56,8 +56,9 @@ int main(void)
 def run(folder, sources, main, includes):
     """Instructions of a row, labels, bytes beside those of an empty program."""
     sizes = []
-    for name, text in (("main", main), ("empty", re.sub(r"for \(int i = 0; i < \d+; i\+\+\) \{\n.*?\n    \}", "", main, count=1,
-                                                      flags=re.S))):
+    empty = re.sub(r"(for \(int i = 0; i < \d+; i\+\+\)) \{\n.*?\n    \}", r"\1 answer[i] = (int)rows[i][0];", main, count=1,
+                   flags=re.S) # which has the rows, too
+    for name, text in (("main", main), ("empty", empty)):
         (folder / f"{name}.c").write_text(text)
         subprocess.run(["arm-none-eabi-gcc", *FLAGS, f"-I{FIRMWARE}", *[f"-I{i}" for i in includes], "-T", FIRMWARE / "linker.ld",
                         "-nostartfiles", "-Wl,--gc-sections", "-Wl,--defsym=STACK_BYTES=65536", "-o", folder / f"{name}.elf",

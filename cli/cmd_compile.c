@@ -106,7 +106,7 @@ static void report(struct cli *cli)
     for (int i = 0; i < cli->driver->args.options[OPTION_SHAPE].n; i++)
         say(cli, " --shape %s",
             for_shell(cli->driver, cli->driver->args.options[OPTION_SHAPE].at[i]));
-    say(cli, "%s", largest_shape(cli->driver));
+    say(cli, "%s", vary_options(cli->driver));
     for (int i = 0; i < cli->driver->args.options[OPTION_FREEZE].n; i++)
         say(cli, " --freeze %s",
             for_shell(cli->driver, cli->driver->args.options[OPTION_FREEZE].at[i]));

@@ -3,7 +3,6 @@
 #include "cli/verify_report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -57,11 +56,10 @@ static void add_json(struct cli *cli, cJSON *list, const struct value *value,
     cJSON_AddItemToArray(list, row);
 }
 
-/* Views have no code, and a line only where they differ. */
-static void report_layer(struct cli *cli, struct verification *v, const struct value *value,
-                         cJSON *list, struct summary *summary)
+/* True if it differs. */
+static bool note_layer(const struct verification *v, const struct value *value,
+                       struct summary *summary)
 {
-    struct arena *arena = &v->driver->ctx->perm;
     const struct layer *layer = layer_of(v, value);
     bool differs = false;
 
@@ -78,9 +76,19 @@ static void report_layer(struct cli *cli, struct verification *v, const struct v
             summary->first[i] = value;
         differs |= c->error > c->limit;
     }
-    if (!is_call(value) && !differs)
-        return;
     summary->n_layers += is_call(value);
+    return differs;
+}
+
+/* Views have no code, and a line only where they differ. */
+static void report_layer(struct cli *cli, struct verification *v, const struct value *value,
+                         cJSON *list, struct summary *summary)
+{
+    struct arena *arena = &v->driver->ctx->perm;
+    const struct layer *layer = layer_of(v, value);
+
+    if (!note_layer(v, value, summary) && !is_call(value))
+        return;
     say(cli, "%-36s %-18s %10.3g %10s %10s %10s%s%s\n", str_safe(arena, value->name, 33),
         shape_text(arena, &value->type), layer->largest,
         error_text(arena, layer->column[IMPORTED].error),
@@ -171,12 +179,15 @@ static void judge_whole(struct verification *v)
 /* Layers first: a network differs where one of them does. */
 static bool judge(struct verification *v, const struct summary *summary)
 {
+    const struct diags *diags = &v->driver->ctx->diags;
+    const int before = diags->n_errors; /* of other sizes */
+
     for (int i = 0; i < N_COLUMNS; i++)
         judge_column(v, summary, (enum column)i);
-    if (v->driver->ctx->diags.n_errors == 0)
+    if (diags->n_errors == before)
         judge_whole(v);
     verify_judge_bits(v);
-    return v->driver->ctx->diags.n_errors == 0;
+    return diags->n_errors == before;
 }
 
 /* --- the lines below the layers --------------------------------------------------------------- */
@@ -203,85 +214,6 @@ static void say_whole(struct cli *cli, struct verification *v, const struct summ
         say(cli, "%-66s %10.1e %10.1e%s\n", a->name, a->error, a->distance,
             v->rounds ? arena_printf(arena, "  argmax %d of %d", a->n_argmax, a->n) : "");
     }
-}
-
-enum { MOST_SATURATED = 8 }; /* lines */
-
-static double share(const struct saturation *s)
-{
-    return (double)s->n_beyond / (double)s->n;
-}
-
-/* More of it saturates; of equals, it comes first. */
-static int compare_shares(const void *a, const void *b)
-{
-    const struct saturation *x = *(const struct saturation *const *)a;
-    const struct saturation *y = *(const struct saturation *const *)b;
-
-    return share(x) != share(y) ? (share(x) < share(y) ? 1 : -1) : strcmp(x->name, y->name);
-}
-
-static void add_saturated(struct cli *cli, cJSON *list, const struct saturation *s)
-{
-    cJSON *row = list ? cJSON_CreateObject() : NULL;
-
-    if (!row)
-        return;
-    cJSON_AddStringToObject(row, "value", str_safe(&cli->ctx->perm, s->name, 4096));
-    cJSON_AddNumberToObject(row, "elements", (double)s->n);
-    cJSON_AddNumberToObject(row, "saturated", (double)s->n_beyond);
-    cJSON_AddNumberToObject(row, "lost", (double)s->n_lost);
-    cJSON_AddNumberToObject(row, "low", s->low);
-    cJSON_AddNumberToObject(row, "high", s->high);
-    cJSON_AddItemToArray(list, row);
-}
-
-/* Values of which nothing is left but zeros. */
-static void say_lost(struct cli *cli, const struct verification *v)
-{
-    int n = 0;
-
-    for (size_t i = 0; i < v->saturated.n; i++) {
-        const struct saturation *s = v->saturated.entries[i].value;
-
-        if (s->n_lost == 0 || s->n_lost + s->n_zero < s->n || n++ >= MOST_SATURATED)
-            continue;
-        if (n == 1)
-            say(cli, "too small for their scales, so stored as 0 (accuracy, no difference):\n");
-        say(cli, "  %-34s all %lld: %.4g to %.4g, the smallest is %.4g\n",
-            str_safe(&cli->ctx->perm, s->name, 33), (long long)s->n, s->least, s->most,
-            s->smallest);
-    }
-    if (n > MOST_SATURATED)
-        say(cli, "  and %d more values\n", n - MOST_SATURATED);
-}
-
-static void say_saturated(struct cli *cli, const struct verification *v)
-{
-    cJSON *list = cli->json ? cJSON_AddArrayToObject(cli->json, "saturated") : NULL;
-    const struct saturation **all =
-        arena_array(&cli->ctx->perm, const struct saturation *, v->saturated.n + 1);
-    int n = 0;
-
-    for (size_t i = 0; i < v->saturated.n; i++) {
-        const struct saturation *s = v->saturated.entries[i].value;
-
-        if (s->n_beyond > 0)
-            all[n++] = s;
-        if (s->n_beyond + s->n_lost > 0)
-            add_saturated(cli, list, s);
-    }
-    qsort(all, (size_t)n, sizeof *all, compare_shares);
-    if (n > 0)
-        say(cli,
-            "beyond their scales, so stored as the ends of the range (accuracy, no difference):\n");
-    for (int i = 0; i < n && i < MOST_SATURATED; i++)
-        say(cli, "  %-34s %lld of %lld: %.4g to %.4g, range %.4g to %.4g\n",
-            str_safe(&cli->ctx->perm, all[i]->name, 33), (long long)all[i]->n_beyond,
-            (long long)all[i]->n, all[i]->least, all[i]->most, all[i]->low, all[i]->high);
-    if (n > MOST_SATURATED)
-        say(cli, "  and of %d more values\n", n - MOST_SATURATED);
-    say_lost(cli, v);
 }
 
 /* Whether C for another machine ran here. */
@@ -364,9 +296,50 @@ bool verify_report(struct cli *cli, struct verification *v)
         for (int i = 0; i < node->n_outputs; i++)
             report_layer(cli, v, node->outputs[i], list, &summary);
     say_whole(cli, v, &summary);
-    say_saturated(cli, v);
+    verify_say_saturated(cli, v);
     say_what_ran(cli, v);
     if (cli->json)
         add_whole_json(cli, v);
     return judge(v, &summary);
+}
+
+/* --- with --vary ------------------------------------------------------------------------------ */
+
+static void add_size_json(struct cli *cli, const char *at, const struct agreement *whole, bool ok)
+{
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(cli->json, "sizes"), *row = cJSON_CreateObject();
+
+    if (!list)
+        list = cJSON_AddArrayToObject(cli->json, "sizes");
+    cJSON_AddStringToObject(row, "at", at);
+    cJSON_AddNumberToObject(row, "error", whole->error);
+    cJSON_AddNumberToObject(row, "distance", whole->distance);
+    cJSON_AddBoolToObject(row, "ok", ok);
+    cJSON_AddItemToArray(list, row);
+}
+
+bool verify_report_size(struct cli *cli, const char *at, bool is_first, struct verification *v)
+{
+    struct arena *arena = &cli->ctx->perm;
+    struct agreement whole = { 0 }; /* the C with all that it must be like */
+    struct summary summary = { 0 };
+    bool ok;
+
+    for (const struct node *node = v->module->main->first; node; node = node->next)
+        for (int i = 0; i < node->n_outputs; i++)
+            (void)note_layer(v, node->outputs[i], &summary);
+    for (int i = 0; i < v->n_agreements; i++)
+        if (str_starts(v->agreements[i].name, "the generated C") && !v->agreements[i].only_warn) {
+            whole.error = fmax(whole.error, v->agreements[i].error);
+            whole.distance = fmax(whole.distance, v->agreements[i].distance);
+        }
+    ok = judge(v, &summary);
+    if (is_first)
+        say(cli, "%-40s %10s %10s %10s %10s\n", "errors: worst layer, whole network", "passes",
+            "oneDNN", "generated", "1 - cosine");
+    say(cli, "%-40s %10s %10s %10.1e %10.1e%s\n", at, worst_text(arena, &summary, IMPORTED),
+        worst_text(arena, &summary, ENGINE), whole.error, whole.distance, ok ? "" : "  DIFFERS");
+    if (cli->json)
+        add_size_json(cli, at, &whole, ok);
+    return ok;
 }

@@ -107,8 +107,8 @@ struct driver_state {
     struct output_set *outputs;    /* output files; committed by the set's owner, the caller */
     struct codegen_options codegen;
     struct codegen_result result;
-    struct planned_code *code; /* after plan, until print or driver_free; needs the module */
-    int n_variants;            /* --vary: compilations whose networks `module` has taken */
+    struct planned_code *code;     /* after plan, until print or driver_free; needs the module */
+    int n_variants;                /* --vary: compilations whose networks `module` has taken */
     struct driver_state *variants; /* [n_variants] */
 };
 
@@ -232,9 +232,16 @@ struct samples *open_samples(struct driver_state *driver, const struct function 
 bool variants_wanted(const struct driver_state *driver);
 bool compile_variants(struct driver_state *driver);
 void variants_free(struct driver_state *driver);
+struct variants *variants_read(
+    struct driver_state *driver); /* what the options say; NULL after an error */
 
-/* " --shape time=200": the largest values, for commands that take one shape; "" without --vary. */
-const char *largest_shape(const struct driver_state *driver);
+/* The command line as if it gave combination v by --shape; and how messages call it: "time=200". */
+struct driver_state variant_alone(const struct driver_state *given, const struct variants *variants,
+                                  int v);
+const char *variant_text(struct arena *arena, const struct variants *variants, int v);
+
+/* " --vary time=1..200", as given; "" without. */
+const char *vary_options(const struct driver_state *driver);
 
 /* --- offload.c -------------------------------------------------------------------------------- */
 

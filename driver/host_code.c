@@ -179,7 +179,7 @@ static bool is_users(struct driver_state *driver, const struct codegen_result *r
 }
 
 /* Code for a machine that this one can stand in for is built with its flags. */
-static const char *host_flags(struct driver_state *driver)
+const char *host_code_flags(struct driver_state *driver)
 {
     return arena_printf(&driver->ctx->perm, "-O2 %s", machine_flags_here(driver->machine));
 }
@@ -264,7 +264,7 @@ bool host_code_build(struct driver_state *driver, struct module *module, bool st
         return false;
     options.memory = memory_of(driver, module->main, out);
     options.dir = out->dir;
-    options.flags = host_flags(driver);
+    options.flags = host_code_flags(driver);
     options.files = out->files;
     options.n_files = out->n_files;
     options.libs = out->result.host_flags;

@@ -42,6 +42,9 @@ const char *host_code_path(struct driver_state *driver, const struct host_code *
 void host_code_explain(struct driver_state *driver, const struct module *module,
                        const struct host_code *code);
 
+/* Options of the host's compiler for driver->machine. */
+const char *host_code_flags(struct driver_state *driver);
+
 void host_code_free(struct host_code *code);
 
 #endif

@@ -191,8 +191,9 @@ static bool check_options(struct driver_state *driver)
         { OPTION_STATE, "states are of a fixed shape: --shape NAME=VALUE" },
         { OPTION_OFFLOAD, "without it, all regions are C" },
         { OPTION_EMIT, "the graph of one value: --shape NAME=VALUE" },
-        { OPTION_CC, "measure the objects: size NAME.o" },
+        { OPTION_CC, "measure the objects (size NAME.o); --shape NAME=VALUE verifies one size" },
         { OPTION_DATA, "relayc calibrate --shape NAME=VALUE makes a table for --calib" },
+        { OPTION_INPUT, "--shape NAME=VALUE verifies one size with it" },
     };
     bool ok = true;
 
@@ -229,7 +230,7 @@ static void combine(struct driver_state *driver, struct variants *variants)
     }
 }
 
-static struct variants *read_variants(struct driver_state *driver)
+struct variants *variants_read(struct driver_state *driver)
 {
     const struct option_values *vary = &driver->args.options[OPTION_VARY];
     const struct option_values *most = &driver->args.options[OPTION_MAX];
@@ -254,9 +255,8 @@ static struct variants *read_variants(struct driver_state *driver)
 
 /* --- the networks ----------------------------------------------------------------------------- */
 
-/* The command line as if it gave variant v by --shape. */
-static struct driver_state only_variant(const struct driver_state *given,
-                                        const struct variants *variants, int v)
+struct driver_state variant_alone(const struct driver_state *given, const struct variants *variants,
+                                  int v)
 {
     struct driver_state own = *given;
 
@@ -276,7 +276,7 @@ static struct driver_state only_variant(const struct driver_state *given,
     return own;
 }
 
-static const char *values_text(struct arena *arena, const struct variants *variants, int v)
+const char *variant_text(struct arena *arena, const struct variants *variants, int v)
 {
     struct str text = { .arena = arena };
 
@@ -320,9 +320,9 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
 {
     struct driver_state *own = &driver->variants[v];
     struct diags saved = diag_save(driver->ctx);
-    const char *at = values_text(&driver->ctx->perm, variants, v);
+    const char *at = variant_text(&driver->ctx->perm, variants, v);
 
-    *own = only_variant(given, variants, v);
+    *own = variant_alone(given, variants, v);
     driver->n_variants++;
     if (!driver_prepare(own))
         return false;
@@ -334,9 +334,10 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
         return false;
     }
     if (own->module->n_states || own->module->chooses || run_time_is_checked(own->module)) {
-        diag_error(driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
-                   "--vary: not for networks with an If that is decided at run time, or with inputs "
-                   "that are numbers of shapes");
+        diag_error(
+            driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
+            "--vary: not for networks with an If that is decided at run time, or with inputs "
+            "that are numbers of shapes");
         diag_help(driver->ctx, "--shape gives its dimensions one value each");
         return false;
     }
@@ -357,7 +358,7 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
 bool compile_variants(struct driver_state *driver)
 {
     const struct driver_state given = *driver; /* before driver_prepare */
-    struct variants *variants = read_variants(driver);
+    struct variants *variants = variants_read(driver);
     bool ok = variants != NULL;
 
     if (!ok || !driver_prepare(driver) || !stage_describe(driver))
@@ -377,16 +378,15 @@ bool compile_variants(struct driver_state *driver)
     return driver_run(driver, STAGE_PRINT);
 }
 
-const char *largest_shape(const struct driver_state *driver)
+const char *vary_options(const struct driver_state *driver)
 {
-    const struct variants *variants = driver->module ? driver->module->variants : NULL;
+    static const enum option_id options[] = { OPTION_VARY, OPTION_MAX };
     struct str out = { .arena = &driver->ctx->perm };
 
-    for (int s = 0; variants && s < variants->n_symbols; s++)
-        str_printf(
-            &out, " --shape %s",
-            for_shell(driver, arena_printf(&driver->ctx->perm, "%s=%lld", variants->symbols[s].name,
-                                           (long long)variants->at[0].values[s])));
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+        for (int i = 0; i < driver->args.options[options[k]].n; i++)
+            str_printf(&out, " --%s %s", option_name(options[k]),
+                       for_shell(driver, driver->args.options[options[k]].at[i]));
     return str_text(&out);
 }
 

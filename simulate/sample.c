@@ -138,7 +138,9 @@ static struct taps taps_at(const struct sampling *s, double coordinate, int64_t 
 
     if (s->nearest)
         place = nearbyint(place);
-    if (s->border && (place < begin || place > end))
+    if (s->border && s->cubic)
+        place = place < -2 ? -2 : place > last + 2 ? last + 2 : place;
+    else if (s->border && (place < begin || place > end))
         place = place < begin ? 0 : last;
     if (s->reflection && (place < begin || place > end))
         place = mirrored(place, begin, end);

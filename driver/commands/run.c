@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "driver/host_code.h"
+#include "driver/sized_code.h"
 #include "frontend/tensors/tensor_file.h"
 #include "runtime/engine/engine.h"
 #include "simulate/simulate.h"
@@ -38,6 +38,23 @@ static bool run_generated(struct driver_state *driver, struct module *module,
     return ok;
 }
 
+/* --vary: the code for all sizes, at that of --shape. */
+static bool run_sizes(struct driver_state *driver, struct module *module,
+                      const struct tensor *inputs, struct tensor *outputs)
+{
+    struct sized_code code;
+    bool ok = sized_code_build(driver, &code);
+    const int chosen = ok ? sized_code_chosen(driver, &code) : -1;
+
+    ok = chosen >= 0;
+    if (ok) {
+        generated_take_sizes(code.code.generated, module->main, sized_code_sizes(&code, chosen));
+        ok = generated_run(code.code.generated, inputs, outputs, &driver->bulk);
+    }
+    sized_code_free(&code);
+    return ok;
+}
+
 static bool execute(struct execution *e)
 {
     struct driver_state *driver = e->driver;
@@ -48,7 +65,9 @@ static bool execute(struct execution *e)
     case WITH_ENGINE: return run_engine(driver, main, e->inputs, e->outputs);
     case WITH_REFERENCE:
         return interpret(driver->ctx, main, e->inputs, e->outputs, &driver->bulk, NULL);
-    case WITH_GENERATED: return run_generated(driver, e->module, e->inputs, e->outputs);
+    case WITH_GENERATED:
+        return variants_wanted(driver) ? run_sizes(driver, e->module, e->inputs, e->outputs)
+                                       : run_generated(driver, e->module, e->inputs, e->outputs);
     case WITH_SIMULATION:
         return simulate(driver->ctx, main, NULL, e->inputs, e->outputs, &driver->bulk, NULL);
     }
@@ -147,8 +166,8 @@ static bool check_options(struct execution *e)
 {
     static const char *const executors[] = { "engine", "reference", "generated", "simulation",
                                              NULL };
-    static const enum option_id of_generated[] = { OPTION_TARGET, OPTION_DETERMINISTIC,
-                                                   OPTION_POOL };
+    static const enum option_id of_generated[] = { OPTION_TARGET, OPTION_DETERMINISTIC, OPTION_POOL,
+                                                   OPTION_VARY, OPTION_MAX };
     struct driver_state *driver = e->driver;
     bool ok =
         option_word(driver->ctx, &driver->args, OPTION_WITH, executors, WITH_ENGINE, &e->with);

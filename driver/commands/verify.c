@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "driver/precision.h"
 #include "relay_ir/text.h"
 
 /* A layer that quantises floats may be off by one step of its quantiser: what lies in the middle
@@ -74,7 +75,10 @@ static bool check_all_options(struct verification *v)
 
     ok = prepare_machine(v->driver) && ok;
     ok = prepare_pools(v->driver) && ok;
-    return prepare_offload(v->driver) && ok;
+    ok = prepare_offload(v->driver) && ok;
+    if (v->code && v->driver->precision)
+        v->driver->precision->options.any_shape = true; /* as for the code: one table for all */
+    return ok;
 }
 
 static bool load(struct verification *v)
@@ -107,7 +111,7 @@ static bool simplify_to_fuse(struct verification *v)
     return true;
 }
 
-bool driver_verify(struct driver_state *driver, struct verification *out)
+static bool run_stages(struct verification *v)
 {
     static bool (*const stages[])(struct verification *) = {
         check_all_options,    /* all options */
@@ -126,12 +130,24 @@ bool driver_verify(struct driver_state *driver, struct verification *out)
     };
     bool ok = true;
 
-    *out = (struct verification){ .driver = driver };
     for (size_t i = 0; i < sizeof stages / sizeof *stages && ok; i++)
-        ok = stages[i](out);
+        ok = stages[i](v);
     if (ok)
-        verify_whole(out);
+        verify_whole(v);
     return ok;
+}
+
+bool driver_verify(struct driver_state *driver, struct verification *out)
+{
+    *out = (struct verification){ .driver = driver };
+    return run_stages(out);
+}
+
+bool driver_verify_sizes(struct driver_state *driver, struct generated *code, const int32_t *sizes,
+                         struct verification *out)
+{
+    *out = (struct verification){ .driver = driver, .code = code, .sizes = sizes };
+    return run_stages(out);
 }
 
 void driver_verify_free(struct verification *v)

@@ -88,9 +88,11 @@ struct verification {
     bool whole_only;         /* ... but not layer by layer */
     struct agreement agreements[MOST_AGREEMENTS];
     int n_agreements;
-    const char *bits;                   /* result of --deterministic; NULL = not requested */
-    const char *exception;              /* region without bit-exact simulation; NULL = none */
-    struct host_code folder;            /* for the peer */
+    const char *bits;        /* result of --deterministic; NULL = not requested */
+    const char *exception;   /* region without bit-exact simulation; NULL = none */
+    struct host_code folder; /* for the peer */
+    struct generated *code;  /* for several sizes; NULL = the C is built for this network */
+    const int32_t *sizes;    /* of this network */
     const struct implementation *which; /* of --against; NULL = none */
     struct worker *peer;
     const char *peer_version;
@@ -104,6 +106,10 @@ struct verification {
 /* Runs the model in all forms. False after an error; differences are for the report to judge. Call
  * driver_verify_free in any case. */
 bool driver_verify(struct driver_state *driver, struct verification *out);
+
+/* Likewise for one combination of --vary, `sizes`, of code for all of them. */
+bool driver_verify_sizes(struct driver_state *driver, struct generated *code, const int32_t *sizes,
+                         struct verification *out);
 void driver_verify_free(struct verification *v);
 
 /* --- verify_inputs.c -------------------------------------------------------------------------- */

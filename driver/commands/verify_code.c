@@ -238,11 +238,26 @@ static bool generated_elsewhere(struct verification *v, struct host_code *code)
     return ok;
 }
 
+/* Regions of code for several sizes do not run one by one. */
+static bool generated_for_sizes(struct verification *v)
+{
+    const struct function *fn = v->module->main;
+    bool ok = true;
+
+    generated_take_sizes(v->code, fn, v->sizes);
+    for (int k = 0; k < v->n_sets && ok; k++) {
+        v->sets[k].generated = arena_array(&v->driver->ctx->perm, struct tensor, fn->ret->n_inputs);
+        ok = generated_run(v->code, v->sets[k].inputs, v->sets[k].generated, &v->driver->bulk);
+    }
+    return ok;
+}
+
 bool verify_run_generated(struct verification *v)
 {
     struct host_code code = { 0 };
     const struct codegen_region *exception;
     const bool ok = has_option(&v->driver->args, OPTION_CC) ? generated_elsewhere(v, &code)
+                    : v->code                               ? generated_for_sizes(v)
                                                             : generated_here(v, &code);
 
     exception = ok && v->driver->deterministic ? simulate_exception(&code.result) : NULL;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "frontend/onnx/importer.h"
+
 struct word {
     const char *onnx, *relay;
 };
@@ -66,6 +68,30 @@ static bool read_reals(struct onnx_node *node, int i, struct reals *out)
     return true;
 }
 
+/* Corners are aligned with the last position of the result, which ONNX's text takes from its
+ * length, a whole number, as PyTorch and ONNX Runtime do, and onnx's reference from the length
+ * before it is rounded. A file of PyTorch's means what PyTorch computes; others get the reference,
+ * and a warning. */
+static void align_corners(struct onnx_node *node, const struct type *x, int axis,
+                          struct resize_attrs *resize)
+{
+    const int64_t in = x->dim[axis], out = resize->size.at[axis];
+    const double length = (double)in * resize->scales.at[axis];
+
+    if (strcmp(resize->coordinate_transformation_mode, "align_corners") != 0 || out < 2 ||
+        length - (double)out < 1e-6 * length)
+        return;
+    if (strncmp(node->import->module->producer, "pytorch", 7) == 0)
+        resize->scales.at[axis] = (double)out / (double)in;
+    else
+        diag_warn(node->ctx, DIAG_SHAPE, node->origin,
+                  "axis %d gets %lld * %g = %g, so %lld elements: corners are aligned for %g as in "
+                  "onnx's reference, by PyTorch and ONNX Runtime for %lld; "
+                  "export it with sizes in place of scales to get theirs",
+                  axis, (long long)in, resize->scales.at[axis], length, (long long)out, length,
+                  (long long)out);
+}
+
 /* scales (of the axes in question) -> scales and extents of all dims */
 static bool take_scales(struct onnx_node *node, const struct type *x, const struct ints *axes,
                         const struct reals *scales, struct resize_attrs *resize)
@@ -82,6 +108,7 @@ static bool take_scales(struct onnx_node *node, const struct type *x, const stru
                                  scales->at[i]);
         resize->scales.at[axes->at[i]] = scales->at[i];
         resize->size.at[axes->at[i]] = (int64_t)scaled;
+        align_corners(node, x, (int)axes->at[i], resize);
     }
     return true;
 }

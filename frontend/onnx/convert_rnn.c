@@ -179,6 +179,30 @@ static bool has_known_weights(const struct onnx_node *node)
     return true;
 }
 
+/* Behind the n first names of a list. */
+static const char *behind_names(const char *at, int n)
+{
+    for (; n > 0 && *at; n--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    return at;
+}
+
+/* Whether both directions have the same n functions, as the kernels want it. */
+static bool are_directions_alike(const struct rnn_attrs *rnn, int directions, int n)
+{
+    const char *second = behind_names(rnn->activations, n);
+    bool alike = true;
+
+    if (directions == 1)
+        return true;
+    for (int i = 0; i < n && alike; i++)
+        alike = rnn->activation_alpha.at[i] == rnn->activation_alpha.at[n + i] &&
+                rnn->activation_beta.at[i] == rnn->activation_beta.at[n + i];
+    return alike && strncmp(rnn->activations, second, strlen(second)) == 0;
+}
+
 bool convert_rnn(struct onnx_node *node)
 {
     const struct rnn_kind *kind = rnn_kind((enum op)node->arg);
@@ -207,7 +231,7 @@ bool convert_rnn(struct onnx_node *node)
     if (!check_shapes(node, kind, rnn, directions) ||
         !read_activations(node, directions * kind->n_activations, missing, rnn))
         return false;
-    if (!has_known_weights(node))
+    if (!has_known_weights(node) || !are_directions_alike(rnn, directions, kind->n_activations))
         return rnn_in_steps(node, (enum op)node->arg, rnn);
     for (int i = 0; i < kind->n_inputs; i++)
         inputs[i] = onnx_input(node, i);

@@ -4,7 +4,9 @@
  * last spatial dimension first, -1 and 1 being the edges of x; y (batch, channels, out...).
  * padding_mode says what lies beyond the edges: zeros, the element at the edge, or the mirror
  * image; edges are the centres of the outermost elements with align_corners, else their outer
- * borders. Places that are no number, or further away than can be counted, read as 0. */
+ * borders. Cubic samples beyond a border take its element for each tap, as PyTorch and ONNX Runtime
+ * do, where onnx's reference moves the place to the border first. Places that are no number, or
+ * further away than can be counted, read as 0. */
 #include "relay_ir/ops/grid_sample.h"
 
 #include <math.h>
@@ -118,7 +120,11 @@ static struct taps taps_of(const struct edges *edges, enum method method, enum p
 
     if (method == NEAREST)
         place = nearbyint(place);
-    if (padding == BORDER && (place < edges->first || place > edges->last))
+    if (padding == BORDER && method == CUBIC) /* from two elements on, all taps are the border's */
+        place = place < -2                            ? -2
+                : place > (double)(edges->extent + 1) ? (double)(edges->extent + 1)
+                                                      : place;
+    else if (padding == BORDER && (place < edges->first || place > edges->last))
         place = place < edges->first ? 0 : (double)(edges->extent - 1);
     if (padding == REFLECTION && (place < edges->first || place > edges->last))
         place = reflect(edges, place);

@@ -161,7 +161,8 @@ static struct taps taps_of(const struct node *node, const struct edges *edges, i
             (int32_t)(shifted_to_nearest(place - 1 + (shifted_to_nearest(place - ONE / 2, 16) & 1),
                                          QNN_COORDINATE_BITS) *
                       ONE);
-    if (strcmp(padding, "border") == 0 && (place < edges->begin || place > edges->end))
+    if (strcmp(padding, "border") == 0 && taps.n != 4 &&
+        (place < edges->begin || place > edges->end))
         place = place < edges->begin ? 0 : last * ONE;
     if (strcmp(padding, "reflection") == 0 && (place < edges->begin || place > edges->end))
         place = mirrored(edges, place);

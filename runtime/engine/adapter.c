@@ -3,18 +3,23 @@
 #include "base/file.h"
 #include "base/str.h"
 #include "relay_ir/state.h"
+#include "relay_ir/variants.h"
 
 /* "in[0], out[0], base + 0, base + 4096" */
 static const char *arguments(struct ctx *ctx, const struct function *fn, const char *name,
                              const struct adapter_memory *memory)
 {
+    const int n = count_variants(fn->module); /* each has parameters of its own */
+    const int n_params = fn->n_params / n, n_results = fn->ret->n_inputs / n;
     struct str text = { .arena = &ctx->perm };
     size_t at = 0;
 
-    for (int i = 0; i < fn->n_params && !memory->in_at; i++)
+    for (int i = 0; i < n_params && !memory->in_at; i++)
         if (!state_of_param(fn->module, i))
             str_printf(&text, "in[%d], ", i);
-    for (int i = 0; i < fn->ret->n_inputs && !memory->out_at; i++)
+    for (int i = 0; i < memory->n_sizes; i++)
+        str_printf(&text, "((const int32_t *)in[%d])[%d], ", n_params, i);
+    for (int i = 0; i < n_results && !memory->out_at; i++)
         if (!state_of_result(fn->module, i))
             str_printf(&text, "out[%d], ", i);
     if (fn->module->n_states)

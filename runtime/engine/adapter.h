@@ -12,6 +12,7 @@ struct adapter_memory {
     /* Offsets of inputs and outputs in the arena; NULL = arrays. Inputs are copied there before the
      * first region, outputs from there after the last. */
     const size_t *in_at, *out_at;
+    int n_sizes;   /* of --vary: in[] ends with a pointer to n_sizes int32_t */
     int n_regions; /* number of regions of NAME_step */
     /* Struct NAME_state lies behind the arena, and where each of the module's states lies in it: what is kept is an
      * input and an output like others here. */

@@ -55,7 +55,7 @@ static void make_room(struct generated *g)
         aligned_alloc(ARENA_ALIGN, (g->arena_bytes + ARENA_ALIGN) / ARENA_ALIGN * ARENA_ALIGN);
     if (!g->arena)
         out_of_memory(g->arena_bytes);
-    g->in = arena_array(&g->ctx->perm, const void *, g->fn->n_params);
+    g->in = arena_array(&g->ctx->perm, const void *, g->fn->n_params + 1); /* and sizes */
     g->out = arena_array(&g->ctx->perm, void *, g->fn->ret->n_inputs);
 }
 
@@ -100,6 +100,12 @@ struct generated *generated_again(struct ctx *ctx, const struct generated *of)
     g->library = NULL;
     make_room(g);
     return g;
+}
+
+void generated_take_sizes(struct generated *g, const struct function *fn, const int32_t *sizes)
+{
+    g->fn = fn;
+    g->in[fn->n_params] = sizes;
 }
 
 bool generated_begin(struct generated *g, const struct tensor *inputs, struct tensor *outputs,

@@ -53,6 +53,9 @@ bool generated_run(struct generated *generated, const struct tensor *inputs, str
 bool generated_begin(struct generated *generated, const struct tensor *inputs,
                      struct tensor *outputs, struct bulk *bulk);
 bool generated_step(struct generated *generated, int region);
+/* Code for several sizes (--vary): from now on it runs as fn, the network of these ones. */
+void generated_take_sizes(struct generated *generated, const struct function *fn,
+                          const int32_t *sizes);
 const void *generated_arena(const struct generated *generated);
 
 void generated_free(struct generated *generated); /* NULL is fine */

@@ -33,6 +33,8 @@ NOT_RUN = {
     "relayc verify model.tflite --against tflm": "tests/e2e/against.py does, by a stand-in without the package",
     "relayc verify wakeword.tflite --against tflm": "likewise",
     "relayc compile speech.onnx --vary": "tests/e2e/vary.py compiles such networks",
+    "relayc verify speech.onnx --vary": "likewise",
+    "relayc run speech.onnx --vary": "likewise",
     "relayc compile silero_vad.onnx": "tests/e2e/run_state --full does",
 }
 

@@ -2,7 +2,7 @@
 ONNX Runtime, in arrays of just these sizes under ASan and UBSan, or under QEMU; sizes that it does not take; and what
 relayc refuses.
 
-  vary.py [CASE ...]     only cases whose name contains one of these
+  vary.py [CASE ...]     only cases whose name contains one of these; commands: relayc verify and run
 """
 
 import itertools
@@ -310,6 +310,66 @@ REFUSED = {
 }
 
 
+# relayc verify and run of code for several sizes: network, options, how many combinations.
+VERIFIED = [(speech, "--vary time=1..9", 9), (images, "--vary batch=1,3 --vary width=8,33 --target x86-64-v3", 4),
+            (attention, "--max time=4 --precision fp8w", 4), (lstm, "--vary frames\\ per\\ clip=2,5 --against onnxruntime", 2),
+            (joined, "--vary n=2,3 --deterministic", 2)]
+
+
+def relayc(*arguments, **environment):
+    return subprocess.run([RELAYC, *arguments], capture_output=True, text=True, env={**os.environ, **environment})
+
+
+def test_verify(make, options, n, folder):
+    onnx.save(make(), folder / "net.onnx")
+    done = relayc("verify", folder / "net.onnx", *words(options))
+    if done.returncode or f"{n} of {n} combinations" not in done.stdout or done.stdout.count("\n") != n + 2:
+        return f"verify {options}: exit code {done.returncode}, {done.stdout}{done.stderr}"
+    return ""
+
+
+def test_wrong_code(folder):
+    """A compiler that changes a number of the function for two sizes: verify names these, and runs the first one again."""
+    onnx.save(speech(), folder / "net.onnx")
+    (folder / "cc").write_text('#!/bin/sh\nfor f; do case $f in */model.c) sed -i "s/out_w = time }/out_w = time - 1 }/" "$f";; '
+                               'esac; done\nexec cc "$@"\n')
+    (folder / "cc").chmod(0o755)
+    done = relayc("verify", folder / "net.onnx", "--vary", "time=4..7", CC=str(folder / "cc"))
+    wrong = [row.split()[0] for row in done.stdout.splitlines() if row.endswith("DIFFERS")]
+    if done.returncode != 1 or wrong != ["time=6", "time=5", "time=6"] or "with time=6 (--vary)" not in done.stderr:
+        return f"verify of wrong code: exit code {done.returncode}, {done.stdout}{done.stderr}"
+    return ""
+
+
+def test_run(folder):
+    model = speech()
+    onnx.save(model, folder / "net.onnx")
+    x = rng.uniform(-1, 1, [1, 13, 6]).astype(np.float32)
+    np.save(folder / "x.npy", x)
+    given = ["run", folder / "net.onnx", "--vary", "time=1..9", "-i", folder / "x.npy", "--output", folder / "y.npy"]
+    done = relayc(*given, "--shape", "time=6", "--with", "generated")
+    y = np.load(folder / "y.npy") if done.returncode == 0 else np.zeros(1)
+    wanted = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+    if y.shape != wanted.shape or np.max(np.abs(y - wanted)) > 1e-5:
+        return f"run: {done.stderr}"
+    for more, text in ((["--shape", "time=6"], "--vary has no effect without --with generated"),
+                       (["--with", "generated", "--shape", "x=1,13,6"], "gives no size that the code takes")):
+        done = relayc(*given, *more)
+        if done.returncode != 2 or text not in done.stderr:
+            return f"run {more}: exit code {done.returncode}, {done.stderr}"
+    done = relayc("verify", *given[1:6])
+    return "" if done.returncode == 2 and "verifies one size with it" in done.stderr else f"verify -i: {done.stderr}"
+
+
+def test_commands():
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        problems += [test_verify(*case, folder) for case in VERIFIED]
+        problems += [test_wrong_code(folder), test_run(folder)]
+    return [problem for problem in problems if problem]
+
+
 def main():
     wanted = sys.argv[1:]
     failed = 0
@@ -326,7 +386,11 @@ def main():
                 if done.returncode not in (1, 2) or text not in done.stderr:
                     failed += 1
                     print(f"{options}: exit code {done.returncode}, {done.stderr}")
-    print(f"{len(CASES)} networks for many sizes, {len(REFUSED)} refusals: {failed} fail")
+    if not wanted or "commands" in wanted:
+        problems = test_commands()
+        failed += len(problems)
+        print(*problems, sep="\n", end="\n" if problems else "")
+    print(f"{len(CASES)} networks for many sizes, {len(REFUSED)} refusals, verify and run: {failed} fail")
     sys.exit(failed > 0)
 
 

@@ -68,3 +68,57 @@ def branched(n):
         n.op("If", [on], then_branch=yes, else_branch=no)
     finally:
         depth[0] -= 1
+
+
+@piece(3)
+def repeated(n):
+    """A loop over a value, of a known number of rounds, which a condition may end sooner."""
+    if depth[0] == DEEPEST:
+        raise Reject("deep enough")
+    x = n.float_value(1, 2, 3, 4)
+    shape, rounds = n.shape(x), n.between(1, 4)
+    state, on, step, goes_on = (n.name(stem) for stem in ("state", "on", "step", "goes_on"))
+    n.values[state] = n.values[x]
+    depth[0] += 1
+    try:
+        body = branch(n, state, shape)
+    finally:
+        depth[0] -= 1
+    info, flag = helper.make_tensor_value_info, TensorProto.BOOL
+    results = [info(goes_on, flag, []), *body.output]
+    if n.chance(0.5):  # what each round gives; the number of rounds is known then
+        seen = n.name("seen")
+        body.node.append(helper.make_node("Tanh", [body.output[0].name], [seen]))
+        results.append(info(seen, TensorProto.FLOAT, list(shape)))
+        body.node.append(helper.make_node("Identity", [on], [goes_on]))
+    else:
+        mean, bound = n.name("mean"), n.const(np.float32(n.values[x].mean() + n.rng.normal() * 0.2))
+        body.node.append(helper.make_node("ReduceMean", [body.output[0].name], [mean], keepdims=0))
+        body.node.append(helper.make_node("Greater", [mean, bound], [goes_on]))
+    del body.input[:], body.output[:]
+    body.input.extend([info(step, TensorProto.INT64, []), info(on, flag, []), info(state, TensorProto.FLOAT, list(shape))])
+    body.output.extend(results)
+    n.op("Loop", [n.const(np.int64(rounds)), n.const(np.array(True)), x], outputs=len(results) - 1, body=body)
+
+
+@piece(1)
+def listed(n):
+    """Parts as a sequence, of which some stand elsewhere afterwards."""
+    x = n.float_value(2, 3, 4)
+    axis = n.choice([i for i, d in enumerate(n.shape(x)) if d > 1])
+    parts = n.shape(x)[axis]
+    if parts > 8:
+        raise Reject("too many")
+    rows = [n.op("Gather", [x, n.ints([i])], axis=axis, keep=False) for i in range(parts)]
+    y = n.name("sequence")
+    made = [helper.make_node("SequenceConstruct", rows, [y])]
+    other, first = n.name("sequence"), n.const(np.int64(n.below(parts)))
+    made.append(helper.make_node("SequenceInsert", [y, rows[-1], first], [other]))
+    made.append(helper.make_node("SequenceErase", [other, n.const(np.int64(0))], [n.name("sequence")]))
+    result = n.name("joined")
+    made.append(helper.make_node("ConcatFromSequence", [made[-1].output[0]], [result], axis=axis))
+    order = list(rows)
+    order.insert(int(n.values[first]), rows[-1])
+    n.values[result] = np.concatenate([n.values[row] for row in order[1:]], axis=axis)
+    n.nodes.extend(made)
+    n.made.append(result)

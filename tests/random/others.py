@@ -68,7 +68,8 @@ def signals(n):
     elif kind == 1 and n.opset >= 17:
         if len(s) != 2 or s[1] < 8:
             raise Reject("no signal")
-        window = n.op("HannWindow", [number(n, 4, np.int64)], keep=False)
+        kind = n.choice(["HannWindow", "HammingWindow", "BlackmanWindow"])
+        window = n.op(kind, [number(n, 4, np.int64)], periodic=n.below(2), keep=False)
         n.op("STFT", [x, number(n, 2, np.int64), window, number(n, 4, np.int64)], onesided=1)
     elif kind == 2 and n.opset >= 18 and len(s) >= 2:
         y = as_rank(n, x, 3)
@@ -111,6 +112,44 @@ def odd_ones(n):
         shape = n.op("Shape", [x], keep=False)
         filled = n.op("ConstantOfShape", [shape], value=helper.make_tensor("v", FLOAT, [1], [0.7]), keep=False)
         n.op("Sub", [x, filled])
+
+
+@piece(1)
+def losses(n):
+    """What training graphs keep, of labels that are known."""
+    x = n.float_value(2, 3, 4)
+    s = n.shape(x)
+    labels = n.const(n.rng.integers(0, s[1], s[:1] + s[2:]).astype(np.int64))
+    weights = [n.const(n.rng.uniform(0.5, 1.5, [s[1]]).astype(np.float32))] if n.chance(0.5) else []
+    reduction = n.choice(["none", "mean", "sum"])
+    if n.chance(0.5):
+        n.op("SoftmaxCrossEntropyLoss", [x, labels] + weights, reduction=reduction)
+    else:
+        n.op("NegativeLogLikelihoodLoss", [n.op("LogSoftmax", [x], axis=1), labels] + weights, reduction=reduction)
+
+
+@piece(1)
+def chosen(n):
+    """Elements that a constant chooses."""
+    x = n.float_value(2, 3, 4)
+    rank = n.values[x].ndim
+    axis = n.below(rank)
+    mask = n.rng.random(n.shape(x)[axis]) < 0.7
+    if n.chance(0.5):
+        n.op("Compress", [x, n.const(mask)], axis=axis)
+    else:
+        places = n.op("NonZero", [n.const(mask.astype(np.float32))], keep=False)
+        places = n.op("Squeeze", [places, n.ints([0])], keep=False)
+        n.op("Gather", [x, places], axis=axis)
+
+
+@piece(1)
+def determinants(n):
+    x = n.float_value(2, 3, 4)
+    s, side = n.shape(x), n.between(1, 4)
+    if s[-1] < side or s[-2] < side:
+        raise Reject("too small")
+    n.op("Det", [n.op("Slice", [x, n.ints([0, 0]), n.ints([side, side]), n.ints([-2, -1])])])
 
 
 @piece(1)

@@ -297,9 +297,17 @@ def sampled(n):
     batch = n.shape(x)[0]
     if n.chance(0.5) and n.opset >= 16:
         places = [n.between(1, 5), n.between(1, 5)]
-        grid = n.const(n.rng.uniform(-1.1, 1.1, [batch] + places + [2]).astype(np.float32))
-        n.op("GridSample", [x, grid], mode="bilinear" if n.opset < 20 else n.choice(["linear", "nearest"]),
-             padding_mode=n.choice(["zeros", "border", "reflection"]), align_corners=n.below(2))
+        mode, corners = n.choice(["linear", "linear", "cubic", "nearest"]), n.below(2)
+        if n.opset < 20:
+            mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, "bilinear")
+        if n.opset >= 20 and n.chance(0.4):
+            theta = n.rng.uniform(-0.3, 0.3, [batch, 2, 3]) + np.array([[1, 0, 0], [0, 1, 0]])
+            grid = n.op("AffineGrid", [n.const(theta.astype(np.float32)), n.ints([batch, n.shape(x)[1]] + places)],
+                        align_corners=corners, keep=False)
+        else:
+            grid = n.const(n.rng.uniform(-1.4, 1.4, [batch] + places + [2]).astype(np.float32))
+        n.op("GridSample", [x, grid], mode=mode, padding_mode=n.choice(["zeros", "border", "reflection"]),
+             align_corners=corners)
     else:
         rois = n.rng.uniform(0, 4, [3, 4]).astype(np.float32)
         rois[:, 2:] += rois[:, :2] + 0.5

@@ -77,6 +77,7 @@ static int bind_places(struct bind *bind, int n)
     const struct type *x = anchor_input(bind->region, 0), *y = anchor_output(bind->region, 0);
     const bool border = strcmp(attrs->padding_mode, "border") == 0;
     const bool reflection = strcmp(attrs->padding_mode, "reflection") == 0;
+    const bool cubic = strcmp(attrs->method, "cubic") == 0;
     int most = 1;
 
     for (int d = 2; d < x->rank; d++)
@@ -94,7 +95,8 @@ static int bind_places(struct bind *bind, int n)
     bind_flag(bind, "zeros", !border && !reflection);
     bind_flag(bind, "border", border);
     bind_flag(bind, "reflection", reflection);
-    bind_flag(bind, "bounded", border || reflection);
+    bind_flag(bind, "clamps", border && !cubic);
+    bind_flag(bind, "bounded", (border && !cubic) || reflection);
     bind_combination(bind, x);
     return most;
 }
@@ -118,6 +120,8 @@ static bool bind_grid_sample(struct bind *bind)
     if (strcmp(attrs->padding_mode, "reflection") == 0)
         bind_helper(bind, "mirrored");
     bind_flag(bind, "align_corners", attrs->align_corners);
+    bind_flag(bind, "limits",
+              strcmp(attrs->padding_mode, "border") == 0 && strcmp(attrs->method, "cubic") == 0);
     bind_int(bind, "places",
              places_at_once(bind->machine, bind_places(bind, bind_method(bind, attrs->method))));
     return true;

@@ -138,9 +138,12 @@ static const struct onnx_row rows[] = {
       "f32[1,1,2,2] -0.23464283 -0.65571433 1.0758164 0.09836733",
       0 },
     { 27, "LinearAttention", "q_num_heads=1 kv_num_heads=1 update_rule='linear'",
-      "f32[1,1,1] 1; f32[1,1,1] 1; f32[1,1,1] 1; _; f32[1,1,1] 1", "linear takes no decay", DIAG_ONNX_GRAPH },
-    { 27, "LinearAttention", "q_num_heads=3 kv_num_heads=2", "f32[1,1,3] 1; f32[1,1,2] 1; f32[1,1,2] 1; "
-      "_; f32[1,1,2] 1; f32[1,1,2] 1", "wanted a multiple", DIAG_ONNX_ATTRIBUTE },
+      "f32[1,1,1] 1; f32[1,1,1] 1; f32[1,1,1] 1; _; f32[1,1,1] 1", "linear takes no decay",
+      DIAG_ONNX_GRAPH },
+    { 27, "LinearAttention", "q_num_heads=3 kv_num_heads=2",
+      "f32[1,1,3] 1; f32[1,1,2] 1; f32[1,1,2] 1; "
+      "_; f32[1,1,2] 1; f32[1,1,2] 1",
+      "wanted a multiple", DIAG_ONNX_ATTRIBUTE },
 
     /* --- bits --- */
     { 26, "BitCast", "to=6", "f32[2] 1 -0", "i32[2] 1065353216 -2147483648", 0 },
@@ -148,7 +151,8 @@ static const struct onnx_row rows[] = {
     { 26, "BitCast", "to=22", "u4[2] 7 9", "i4[2] 7 -7", 0 },
     { 26, "BitCast", "to=23", "i4[2] -1 2", "f4e2m1[2] 0xf 0x2", 0 },
     { 26, "BitCast", "to=22", "f4e2m1[2] 0xf 0x2", "i4[2] -1 2", 0 },
-    { 26, "BitCast", "to=2", "f32[1] 1", "the bits of f32 are not those of u8", DIAG_ONNX_ATTRIBUTE },
+    { 26, "BitCast", "to=2", "f32[1] 1", "the bits of f32 are not those of u8",
+      DIAG_ONNX_ATTRIBUTE },
     { 23, "Cast", "to=22", "f32[3] -9 8 3.7", "i4[3] -8 7 3", 0 },
     { 24, "Cast", "to=22", "f32[3] -9 8 3.7", "i4[3] 7 -8 3", 0 },
     { 25, "Cast", "to=25", "f32[3] -1 4 2", "u2[3] 3 0 2", 0 },
@@ -331,15 +335,22 @@ START_TEST(gemm_with_known_weights_scales_nothing_at_run_time)
 END_TEST
 
 /* A list of strings, which builder_attrs cannot write. */
-static void add_activation(struct onnx_builder *b, const char *name)
+static void add_activations(struct onnx_builder *b, int n, const char *const *names)
 {
     Onnx__AttributeProto *attr =
         builder_attr(b, "activations", ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS);
 
-    attr->n_strings = 1;
-    attr->strings = arena_array(&b->arena, ProtobufCBinaryData, 1);
-    attr->strings[0].len = strlen(name);
-    attr->strings[0].data = (uint8_t *)arena_strdup(&b->arena, name);
+    attr->n_strings = (size_t)n;
+    attr->strings = arena_array(&b->arena, ProtobufCBinaryData, n);
+    for (int i = 0; i < n; i++) {
+        attr->strings[i].len = strlen(names[i]);
+        attr->strings[i].data = (uint8_t *)arena_strdup(&b->arena, names[i]);
+    }
+}
+
+static void add_activation(struct onnx_builder *b, const char *name)
+{
+    add_activations(b, 1, &name);
 }
 
 START_TEST(activations_are_found_whatever_their_case_and_take_their_numbers)
@@ -356,6 +367,33 @@ START_TEST(activations_are_found_whatever_their_case_and_take_their_numbers)
     add_activation(f.builder, "affine");
     module = onnx_row_import(&f);
     onnx_row_check(&row, &f, module);
+    onnx_row_free(&f, module);
+}
+END_TEST
+
+/* The layer has a kernel for directions that are alike; others are written out. */
+START_TEST(directions_may_have_activations_of_their_own)
+{
+    static const struct onnx_row row = {
+        14,
+        "RNN",
+        "hidden_size=1 direction='bidirectional' activation_alpha=[2.0]",
+        "f32[1,1,1] 3; =f32[2,1,1] 1; =f32[2,1,1] 0",
+        "f32[1,2,1,1] 6 3; f32[2,1,1] 6 3",
+        0
+    };
+    static const char *const names[][2] = { { "Affine", "Relu" }, { "Relu", "Affine" } };
+    struct onnx_row swapped = row;
+    struct onnx_row_case f;
+    struct module *module;
+
+    swapped.want = _i ? "f32[1,2,1,1] 3 6; f32[2,1,1] 3 6" : row.want;
+    f = onnx_row_new(&swapped);
+    add_activations(f.builder, 2, names[_i]);
+    module = onnx_row_import(&f);
+    onnx_row_check(&swapped, &f, module);
+    for (const struct node *n = module->main->first; n; n = n->next)
+        ck_assert_int_ne(n->op, OP_RNN);
     onnx_row_free(&f, module);
 }
 END_TEST
@@ -378,6 +416,31 @@ START_TEST(an_unknown_activation_is_named)
 }
 END_TEST
 
+/* 2 * 1.7 = 3.4: three elements, whose last one is x's last by PyTorch. */
+START_TEST(corners_are_aligned_as_the_exporter_aligns_them)
+{
+    static const struct {
+        const char *producer;
+        struct onnx_row row;
+    } cases[] = {
+        { "pytorch",
+          { 13, "Resize", "mode='linear' coordinate_transformation_mode='align_corners'",
+            "f32[2] 0 12; _; =f32[1] 1.7", "f32[3] 0 6 12", 0 } },
+        { "onnx",
+          { 13, "Resize", "mode='linear' coordinate_transformation_mode='align_corners'",
+            "f32[2] 0 12; _; =f32[1] 1.7", "f32[3] 0 5 10", 0 } },
+    };
+    struct onnx_row_case f = onnx_row_new(&cases[_i].row);
+    struct module *module;
+
+    f.builder->model->producer_name = arena_strdup(&f.builder->arena, cases[_i].producer);
+    module = onnx_row_import(&f);
+    onnx_row_check(&cases[_i].row, &f, module);
+    ck_assert_int_eq(expect_warning(f.ctx, DIAG_SHAPE, "corners are aligned for 3.4"), _i == 1);
+    onnx_row_free(&f, module);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("convert");
@@ -387,7 +450,9 @@ int main(void)
 
     tcase_add_loop_test(tcase, a_node_is_converted_or_refused, 0, N_ROWS(rows));
     tcase_add_test(tcase, activations_are_found_whatever_their_case_and_take_their_numbers);
+    tcase_add_loop_test(tcase, directions_may_have_activations_of_their_own, 0, 2);
     tcase_add_test(tcase, an_unknown_activation_is_named);
+    tcase_add_loop_test(tcase, corners_are_aligned_as_the_exporter_aligns_them, 0, 2);
     tcase_add_test(tcase, gemm_with_known_weights_scales_nothing_at_run_time);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);

@@ -35,6 +35,13 @@ static const struct op_case samples[] = {
       "f32[1,1,4] 0 1 2 3; f32[1,3,1] 0 -1 1", "f32[1,1,3] 1.5 0 3", NULL },
     { "image.grid_sample", SAMPLE("cubic", "border", "true"), "f32[1,1,2] 1 3; f32[1,1,1] 0",
       "f32[1,1,1] 2", NULL },
+    /* What PyTorch gives. */
+    { "image.grid_sample", SAMPLE("cubic", "border", "false"),
+      "f32[1,1,4] 1 2 4 8; f32[1,6,1] -1.25 -1 1.125 -5 1e30 1.5",
+      "f32[1,1,6] 1 0.90625 8.140625 1 8 8", NULL },
+    { "image.grid_sample", SAMPLE("cubic", "border", "true"),
+      "f32[1,1,4] 1 2 4 8; f32[1,3,1] -1.25 1.125 1.5",
+      "f32[1,1,3] 0.890136719 8.37133789 8.140625", NULL },
     /* Weights -0.09375, 0.59375, 0.59375, -0.09375 of 0, 1, 3, 0. */
     { "image.grid_sample", SAMPLE("cubic", "zeros", "true"), "f32[1,1,2] 1 3; f32[1,1,1] 0",
       "f32[1,1,1] 2.375", NULL },
