@@ -54,7 +54,8 @@ def bits(oracle, found, simulated):
     """The simulation's bits; a NaN is a NaN."""
     for k, (outputs, wanted) in enumerate(zip(found, simulated)):
         for i, (y, w) in enumerate(zip(outputs, wanted)):
-            same = y.view(np.uint8) == w.view(np.uint8) if y.shape == w.shape else np.zeros(1, bool)
+            codes = [np.atleast_1d(a).view(np.uint8) for a in (y, w)]
+            same = codes[0] == codes[1] if y.shape == w.shape else np.zeros(1, bool)
             if np.all(same):
                 continue
             if y.shape == w.shape and np.array_equal(y, w, equal_nan=y.dtype.kind == "f") and \

@@ -49,10 +49,10 @@ def with_all_outputs(model):
 
 
 def all_values(model, inputs):
-    """Every value of the network, by name."""
+    """Every value of the network, by name; no sequences, whose elements are values themselves."""
     every = with_all_outputs(model)
     names = [o.name for o in every.graph.output]
-    values = dict(zip(names, session(every).run(names, inputs)))
+    values = {name: value for name, value in zip(names, session(every).run(names, inputs)) if not isinstance(value, list)}
     values.update(inputs)
     return values
 
