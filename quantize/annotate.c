@@ -188,6 +188,13 @@ static bool has_exact_form(const struct annotation *a, const struct node *node,
     }
 }
 
+/* A single number, such as a scale that the network computes: 8 bits of a float would save nothing, and all that it
+ * scales would be off by its error. */
+static bool is_one_number(const struct annotation *a, const struct value *value, const struct precision *precision)
+{
+    return value->type.rank == 0 && !annotation_in_integers(a->q, precision);
+}
+
 /* Whether the node's input becomes quantised values, and how. BORDER_NONE where it does not. */
 static enum border border_of(const struct annotation *a, const struct node *node, int input,
                              const struct precision *precision)
@@ -195,7 +202,8 @@ static enum border border_of(const struct annotation *a, const struct node *node
     const struct value *value = node->inputs[input];
 
     if (op_row(node->op)->pattern == PATTERN_VIEW || !value || value->kind == VALUE_CONSTANT ||
-        value->type.dtype != DTYPE_F32 || (value->def && value->def->id >= a->n_nodes) ||
+        value->type.dtype != DTYPE_F32 || is_one_number(a, value, precision) ||
+        (value->def && value->def->id >= a->n_nodes) ||
         (!reads_quantized(node, input, precision) && !has_exact_form(a, node, precision)))
         return BORDER_NONE;
     return border_before(&a->borders, value, node, precision);

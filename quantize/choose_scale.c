@@ -64,8 +64,9 @@ struct precision precision_with_rule(const struct quantization *q,
     return made;
 }
 
-bool choose_scale_try(struct quantization *q, const struct scale_rule *rule, int n_formats,
-                      struct format_set *set, double *loss, bool *known)
+bool choose_scale_try(struct quantization *q, const struct scale_rule *rule,
+                      struct format_count n_formats, struct format_set *set, double *loss,
+                      bool *known)
 {
     struct quantize_options options = *q->options;
     struct ctx *ctx = ctx_new(q->ctx->diags.input_name);
@@ -112,6 +113,7 @@ static void write_log(const struct quantization *q)
 
 bool quantize_choose_scale(struct quantization *q)
 {
+    static const struct format_count all = { .n = ALL_FORMATS };
     struct quantize_report *report = q->report;
     struct arena *perm = &q->ctx->perm;
     int best = -1;
@@ -129,7 +131,7 @@ bool quantize_choose_scale(struct quantization *q)
         double loss = 0;
         bool known = scale_rule_parse(candidates[i], rule);
 
-        if (known && !choose_scale_try(q, rule, ALL_FORMATS, NULL, &loss, &known))
+        if (known && !choose_scale_try(q, rule, all, NULL, &loss, &known))
             return false;
         if (!known)
             return true;

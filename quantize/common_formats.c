@@ -53,14 +53,39 @@ static double noise_of_set(const struct common_formats *common, unsigned set)
     return sum;
 }
 
+/* The noise of the tensors of a kind, all in one format, by format. */
+static void noise_of_kind(const struct common_formats *common, enum tensor_kind kind,
+                          double sums[ALL_FORMATS])
+{
+    for (int k = 0; k < ALL_FORMATS; k++)
+        sums[k] = 0;
+    for (size_t i = 0; i < common->tensors.n; i++)
+        for (int k = 0; k < ALL_FORMATS && known(common, i)->kind == kind; k++)
+            sums[k] += known(common, i)->noise[k];
+}
+
+/* Where the tensors of a kind have one format of the set. */
+static double noise_by_kind(const struct common_formats *common, unsigned set)
+{
+    double sums[ALL_FORMATS], noise = 0;
+
+    for (int kind = 0; kind < KIND_COUNT; kind++) {
+        noise_of_kind(common, (enum tensor_kind)kind, sums);
+        noise += sums[best_of(sums, set)];
+    }
+    return noise;
+}
+
 /* Of the sets of n formats that with the least noise. */
-static unsigned best_set(const struct common_formats *common, int n)
+static unsigned best_set(const struct common_formats *common, struct format_count n)
 {
     double least = INFINITY;
     unsigned best = ALL;
 
     for (unsigned set = 1; set <= ALL; set++) {
-        const double noise = size_of(set) == n ? noise_of_set(common, set) : INFINITY;
+        const double noise = size_of(set) != n.n ? INFINITY
+                             : n.by_kind         ? noise_by_kind(common, set)
+                                                 : noise_of_set(common, set);
 
         if (noise < least) {
             least = noise;
@@ -75,7 +100,7 @@ static unsigned near_set(const struct common_formats *common)
     unsigned set = ALL;
 
     for (int n = 1; n < ALL_FORMATS; n++) {
-        set = best_set(common, n);
+        set = best_set(common, (struct format_count){ .n = n });
         if (noise_of_set(common, set) <= most_noise * common->set.least)
             return set;
     }
@@ -85,11 +110,9 @@ static unsigned near_set(const struct common_formats *common)
 /* The format of the set that the tensors of a kind have. */
 static int format_of_kind(const struct common_formats *common, enum tensor_kind kind, unsigned set)
 {
-    double sums[ALL_FORMATS] = { 0 };
+    double sums[ALL_FORMATS];
 
-    for (size_t i = 0; i < common->tensors.n; i++)
-        for (int k = 0; k < ALL_FORMATS && known(common, i)->kind == kind; k++)
-            sums[k] += known(common, i)->noise[k];
+    noise_of_kind(common, kind, sums);
     return best_of(sums, set);
 }
 
@@ -124,7 +147,7 @@ static void sum_up(struct common_formats *common)
     }
 }
 
-void common_formats_choose(struct common_formats *common, int n)
+void common_formats_choose(struct common_formats *common, struct format_count n)
 {
     int of_kind[KIND_COUNT];
     struct common_tensor *tensor;
@@ -132,8 +155,10 @@ void common_formats_choose(struct common_formats *common, int n)
     double bound;
 
     common->set = (struct format_set){ .least = noise_of_set(common, ALL) };
-    set = n == 0 ? near_set(common) : n < ALL_FORMATS ? best_set(common, n) : ALL;
-    bound = set == ALL ? common->set.least : most_noise * noise_of_set(common, set);
+    set = n.n == 0 ? near_set(common) : n.n < ALL_FORMATS ? best_set(common, n) : ALL;
+    bound = n.by_kind    ? INFINITY
+            : set == ALL ? common->set.least
+                         : most_noise * noise_of_set(common, set);
     for (int kind = 0; kind < KIND_COUNT; kind++)
         of_kind[kind] = format_of_kind(common, (enum tensor_kind)kind, set);
     for (size_t i = 0; i < common->tensors.n; i++) {

@@ -31,9 +31,9 @@ void common_formats_add_data(struct common_formats *common, const struct precisi
 void common_formats_add_weight(struct common_formats *common, const struct precision *precision,
                                const struct value *weight, int axis);
 
-/* Chooses the format of each tensor: of `n` formats the best, 0 = as many as it takes to be near to
+/* Chooses the format of each tensor: of n formats the best, 0 = as many as it takes to be near to
  * what all of them give. With ALL_FORMATS each tensor has its best. */
-void common_formats_choose(struct common_formats *common, int n);
+void common_formats_choose(struct common_formats *common, struct format_count n);
 
 /* The same, for data_format_of and weight_format_of to know. choose_format.c */
 void common_formats_agree(struct common_formats *common);

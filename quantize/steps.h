@@ -12,6 +12,13 @@ enum { NAMED_VALUES = 8 }; /* named per error message */
 
 enum { ALL_FORMATS = 7 }; /* as many as there are to choose from */
 
+/* How many formats: n, 0 = as expected noise says; by_kind: those of weights, of data with a sign and
+ * of data without are one each. */
+struct format_count {
+    int n;
+    bool by_kind;
+};
+
 struct format_set {
     unsigned formats;    /* a bit for each; 0 = nothing says `auto` */
     int n_exceptions;    /* tensors that have not the format of their kind */
@@ -41,7 +48,7 @@ struct quantization {
     struct map logged;  /* search_scales.c: values already in the log */
     struct map formats; /* choose_format.c: rule and tensor -> chosen struct number_format * */
     struct format_set set; /* what these are */
-    int n_formats;         /* choose_formats.c: how many; 0 = as expected noise says */
+    struct format_count n_formats; /* choose_formats.c */
 
     /* data_scale.c */
     int n_unknown, n_broken;
@@ -76,8 +83,9 @@ struct precision precision_with_rule(const struct quantization *q,
 /* What the results lose by the rule (NULL = max) and `n_formats` formats of `auto`; *set (may be NULL)
  * is what these are. *known is false where the graph cannot be annotated: what is wrong with it is
  * better said of the graph itself, by the next step. False after an error. */
-bool choose_scale_try(struct quantization *q, const struct scale_rule *rule, int n_formats,
-                      struct format_set *set, double *loss, bool *known);
+bool choose_scale_try(struct quantization *q, const struct scale_rule *rule,
+                      struct format_count n_formats, struct format_set *set, double *loss,
+                      bool *known);
 
 /* --- choose.c: precision of a node ------------------------------------------------------------ */
 

@@ -14,7 +14,7 @@ enum { MOST_TENSORS = 4 };
 
 static const struct {
     const char *what;
-    int n_formats, n;
+    int n_formats, n; /* of formats; negative: one for each kind of tensor */
     struct {
         enum tensor_kind kind;
         double noise[ALL_FORMATS];
@@ -70,6 +70,16 @@ static const struct {
       0x8,
       { 3, 3 },
       0 },
+    { "one for each kind, whatever its exceptions would gain",
+      -2,
+      4,
+      { { KIND_WEIGHT, { NO, 9, NO, 9, NO, 1, 9 } },
+        { KIND_SIGNED, { NO, 9, NO, 1, NO, 5, 9 } },
+        { KIND_SIGNED, { NO, 9, NO, 8, NO, 1, 9 } },
+        { KIND_UNSIGNED, { 9, 9, 2, 9, 1, 9, 9 } } },
+      0x30,
+      { 5, 5, 5, 4 },
+      0 },
     { "of all formats, each its best",
       ALL_FORMATS,
       3,
@@ -93,7 +103,9 @@ START_TEST(as_few_formats_as_the_noise_allows)
             tensors[i].noise[k] = rows[_i].tensors[i].noise[k];
         map_set(&common.tensors, arena_printf(&arena, "%d", i), &tensors[i]);
     }
-    common_formats_choose(&common, rows[_i].n_formats);
+    common_formats_choose(&common, rows[_i].n_formats < 0
+                                       ? (struct format_count){ -rows[_i].n_formats, true }
+                                       : (struct format_count){ rows[_i].n_formats, false });
     ck_assert_msg(common.set.formats == rows[_i].set, "%s: set %#x", rows[_i].what,
                   common.set.formats);
     ck_assert_msg(common.set.n_exceptions == rows[_i].n_exceptions, "%s: %d exceptions",

@@ -170,6 +170,12 @@ static const char viewed[] =
     "  %y = nn.dense(%f, @w)\n"
     "}\n";
 
+/* Scaled by a number that the network computes. */
+static const char scaled[] = "fn main(%x: (2,4) f32)" RESULT "  %m = max(%x) {axis=[0,1], keepdims=false}\n"
+                             "  %r = divide(%x, %m)\n"
+                             "  %y = sigmoid(%r)\n"
+                             "}\n";
+
 /* Both views of %low, of which only one is joined. */
 static const char joined[] = X W "  %c = nn.conv2d(%x, @w) " CONV "\n"
                                  "  %low = nn.relu(%c)\n"
@@ -184,6 +190,8 @@ static const struct {
     bool calibrated;
     const char *simulated, *realised;
 } forms[] = {
+    { scaled, "fp8", true, "qnn.quantize qnn.dequantize max qnn.dequantize divide sigmoid",
+      "qnn.quantize qnn.dequantize max qnn.dequantize divide sigmoid" },
     { two_convs, "f32", false, "conv2d bias_add relu conv2d", "conv2d bias_add relu conv2d" },
     { two_convs, "fp8w", false, "qnn.dequantize conv2d bias_add relu qnn.dequantize conv2d",
       "conv2d multiply bias_add relu conv2d multiply" },
