@@ -52,7 +52,7 @@
  */
 #include "kws.h"
 
-#if KWS_CODE_ID != 0xad502b2eu
+#if KWS_CODE_ID != 0x3b7d7a65u
 #error "kws.h and kws.c are of two compilations: take all files of one"
 #endif
 
@@ -562,15 +562,14 @@ static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
         X_SIGNED = 1
     };
     const int32_t times = -x_zero;
-    uint8_t *const bytes = (uint8_t *)scratch;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
         const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {
-            (void)memcpy(bytes, &x[(first + p) * IN_C], (size_t)IN_C);
-            dot_take(dot_patch(scratch, p, LEN), bytes, LEN, X_SIGNED);
+            dot_take(dot_patch(scratch, p, LEN), (const uint8_t *)&x[(first + p) * IN_C], LEN,
+                     X_SIGNED);
         }
         for (int block = 0; block < OUT_C; block += 32) {
             const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
@@ -659,11 +658,9 @@ static NOINLINE void region_fc(const int8_t *restrict x, int8_t *restrict y, voi
         X_SIGNED = 1
     };
     const int32_t times = -x_zero;
-    uint8_t *const bytes = (uint8_t *)scratch;
     int32_t tile[32];
 
-    (void)memcpy(bytes, x, (size_t)IN_C);
-    dot_take(dot_patch(scratch, 0, LEN), bytes, LEN, X_SIGNED);
+    dot_take(dot_patch(scratch, 0, LEN), (const uint8_t *)x, LEN, X_SIGNED);
     for (int block = 0; block < OUT_C; block += 32) {
         const int width = (block < (STORED - 32)) ? 32 : (STORED - block);
 

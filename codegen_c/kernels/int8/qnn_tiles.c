@@ -179,11 +179,21 @@ static bool lies_as_patches(const struct region *region, const struct window *w)
            (!region->place.overlaps || w->out_c <= DOT_BLOCK);
 }
 
+/* Whether patches are converted from where they lie in x, side by side, and not gathered before. */
+static void bind_straight(struct bind *bind, bool side_by_side, int64_t len)
+{
+    const bool plain = dot_is_plain(bind->machine), straight = plain && side_by_side && len % 4 == 0;
+
+    bind_flag(bind, "straight", straight);
+    bind_flag(bind, "gathers", plain && !straight);
+}
+
 static void bind_pixels(struct bind *bind, const struct window *w, bool parts)
 {
     const bool direct = !parts && lies_as_patches(bind->region, w) && !dot_is_plain(bind->machine);
 
     bind_flag(bind, "pointwise", !parts && is_pointwise(w));
+    bind_straight(bind, !parts && is_pointwise(w), w->in_c);
     bind_text(bind, "filled", !parts && is_pointwise(w) ? "IN_C" : "(K_H * K_W * IN_C)");
     bind_flag(bind, "direct", direct);
     bind_text(bind, "unless_it_lies", direct ? " && !lies" : "");
@@ -310,7 +320,7 @@ static void bind_zero_and_centre(struct bind *bind, const struct dot *dot)
 static bool bind_qnn_dense_tiles(struct bind *bind)
 {
     const struct dot dot = dot_of_dense(bind->region);
-    const int64_t rows = rows_of(bind->region);
+    const int64_t rows = rows_of(bind->region), part = even_part(dot.len, dot_most_part(rows == 1));
     struct position position;
     int lanes;
 
@@ -320,7 +330,8 @@ static bool bind_qnn_dense_tiles(struct bind *bind)
     bind_int(bind, "in_c", dot.len);
     bind_text(bind, "filled", "IN_C");
     bind_int(bind, "out_c", dot.channels);
-    bind_dot(bind, &dot, rows == 1, even_part(dot.len, dot_most_part(rows == 1)));
+    bind_dot(bind, &dot, rows == 1, part);
+    bind_straight(bind, !bind->region->place.low_scratch || part >= dot.len, dot.len);
     if (rows > 1)
         bind_dot_chunk(bind, dot.channels);
     bind_zero_and_centre(bind, &dot);
