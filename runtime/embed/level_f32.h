@@ -11,19 +11,19 @@
 /* The minimum and maximum, or nearly so, or NaN: only the start of the search depends on them. */
 static void ends_f32(const float *x, int n, float *least, float *most)
 {
-    enum { LANES = 16 };
-    float low[LANES], high[LANES];
+    enum { WAYS = 16 };
+    float low[WAYS], high[WAYS];
 
-    for (int lane = 0; lane < LANES; lane++)
+    for (int lane = 0; lane < WAYS; lane++)
         low[lane] = high[lane] = x[0];
-    for (int i = 0; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) {
+    for (int i = 0; i + WAYS <= n; i += WAYS)
+        for (int lane = 0; lane < WAYS; lane++) {
             low[lane] = x[i + lane] < low[lane] ? x[i + lane] : low[lane];
             high[lane] = x[i + lane] > high[lane] ? x[i + lane] : high[lane];
         }
     *least = low[0];
     *most = high[0];
-    for (int lane = 1; lane < LANES; lane++) {
+    for (int lane = 1; lane < WAYS; lane++) {
         *least = low[lane] < *least ? low[lane] : *least;
         *most = high[lane] > *most ? high[lane] : *most;
     }
