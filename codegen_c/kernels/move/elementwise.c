@@ -42,14 +42,14 @@ static bool runs_along(const struct node *node, int input, const struct type *y,
 }
 
 /* Whether some operand runs along just one of the dims a and b. Uniform constants do not count:
- * they are literals. */
+ * they are literals, but for tables. */
 static bool is_border(const struct function *fn, const struct type *y, int a, int b)
 {
     for (const struct node *n = fn->first; n; n = n->next)
         for (int i = 0; i < n->n_inputs; i++) {
             double number;
 
-            if (n->inputs[i] && !value_uniform(n->inputs[i], &number) &&
+            if (n->inputs[i] && (n->op == OP_QNN_LUT || !value_uniform(n->inputs[i], &number)) &&
                 runs_along(n, i, y, a) != runs_along(n, i, y, b))
                 return true;
         }
