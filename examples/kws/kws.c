@@ -52,7 +52,7 @@
  */
 #include "kws.h"
 
-#if KWS_CODE_ID != 0x3b7d7a65u
+#if KWS_CODE_ID != 0x85b415bcu
 #error "kws.h and kws.c are of two compilations: take all files of one"
 #endif
 
@@ -138,7 +138,9 @@ static inline uint32_t dot_halves(uint32_t four)
 
 static inline int32_t dot_half(uint32_t half)
 {
-    return (int32_t)(half ^ 0x8000u) - 0x8000;
+    const uint32_t moved = half ^ 0x8000u;
+
+    return (int32_t)moved - 0x8000;
 }
 
 static inline int32_t dot_add(int32_t sum, uint32_t x, uint32_t w)
@@ -146,7 +148,9 @@ static inline int32_t dot_add(int32_t sum, uint32_t x, uint32_t w)
     const int32_t low = dot_half(x & 0xFFFFu) * dot_half(w & 0xFFFFu);
     const int32_t high = dot_half(x >> 16) * dot_half(w >> 16);
 
-    return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
+    const uint32_t all = (uint32_t)sum + (uint32_t)low + (uint32_t)high;
+
+    return (int32_t)all;
 }
 #endif
 
@@ -371,6 +375,7 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
         K_H = 10, K_W = 4, STRIDE_H = 2, STRIDE_W = 2,
         DIL_H = 1, DIL_W = 1, PAD_TOP = 4, PAD_LEFT = 1,
         TALL = ((K_H - 1) * DIL_H) + 1, /* input extent under the kernel */
+        ROW = K_W * IN_C, /* elements of x under a row of the kernel */
         PLANE = OUT_H * OUT_W, POSITIONS = PLANE,
         LEN = 40, /* length of a sum: [K_H, K_W, IN_C], rounded up to a multiple of 4 */
         STORED = 64, /* OUT_C, rounded up to a multiple of 4 */
@@ -380,7 +385,9 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
     uint8_t *const bytes = (uint8_t *)scratch;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
-        const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
+        const int most = DOT_PIXELS;
+        const int rest = POSITIONS - first;
+        const int n = (rest < most) ? rest : most;
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {
@@ -395,8 +402,8 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
                 const int8_t *const from = &in[((top * IN_W) + left) * IN_C];
 
                 for (int kh = 0; kh < K_H; kh++) {
-                    (void)memcpy(to, &from[kh * DIL_H * IN_W * IN_C], (size_t)(K_W * IN_C));
-                    to = &to[K_W * IN_C];
+                    (void)memcpy(to, &from[kh * DIL_H * IN_W * IN_C], (size_t)(ROW));
+                    to = &to[ROW];
                 }
                 dot_take(dot_patch(scratch, p, LEN), bytes, LEN, X_SIGNED);
                 continue;
@@ -406,8 +413,8 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
                 const int at = ((ih * IN_W) + left) * IN_C;
 
                 if ((ih >= 0) && (ih < IN_H) && (left >= 0) && (left <= (IN_W - K_W))) {
-                    (void)memcpy(to, &in[at], (size_t)(K_W * IN_C));
-                    to = &to[K_W * IN_C];
+                    (void)memcpy(to, &in[at], (size_t)(ROW));
+                    to = &to[ROW];
                     continue;
                 }
                 for (int kw = 0; kw < K_W; kw++) {
@@ -564,7 +571,9 @@ static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
     const int32_t times = -x_zero;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
-        const int n = (first < (POSITIONS - DOT_PIXELS)) ? DOT_PIXELS : (POSITIONS - first);
+        const int most = DOT_PIXELS;
+        const int rest = POSITIONS - first;
+        const int n = (rest < most) ? rest : most;
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {

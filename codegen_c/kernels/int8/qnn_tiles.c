@@ -52,6 +52,13 @@ static bool has_rows(const struct window *w)
     return w->dil[2] == 1 && (!w->channels_last || w->groups == 1);
 }
 
+/* Whether windows are the channels of one pixel, and contiguous. */
+static bool is_pointwise(const struct window *w)
+{
+    return w->channels_last && w->groups == 1 && window_k_len(w) == 1 && !w->padded &&
+           w->stride[1] == 1 && w->stride[2] == 1;
+}
+
 /* The fewest pieces of n elements, of about equal length, in steps of four. */
 static int64_t even_part(int64_t n, int64_t most)
 {
@@ -117,7 +124,8 @@ static void bind_conv_places(struct bind *bind, const struct window *w, bool qua
     bind_text(bind, "wide", quads ? "4" : "K_W");
     bind_flag(bind, "inside", has_rows(w) && window_k_len(w) > 1);
     bind_text(bind, "pixel_step", planar ? "" : " * %s", all);
-    bind_text(bind, "row", quads ? "4" : planar ? "K_W" : "K_W * IN_C");
+    bind_flag(bind, "long_rows", has_rows(w) && !planar && !is_pointwise(w));
+    bind_text(bind, "row", quads ? "4" : planar ? "K_W" : "ROW");
     bind_text(bind, "row_at", planar ? "(ic * IN_H + ih) * IN_W + left" : "(ih * IN_W + left) * %s",
               all);
     bind_text(bind, "in_shape", planar ? "[IN_C, IN_H, IN_W]" : "[IN_H, IN_W, %s]", all);
@@ -162,13 +170,6 @@ static void bind_dot_chunk(struct bind *bind, int64_t channels)
               chunk >= channels      ? "OUT_C"
               : channels % chunk > 0 ? "chunk + CHUNK && block < OUT_C"
                                      : "chunk + CHUNK");
-}
-
-/* Whether windows are the channels of one pixel, and contiguous. */
-static bool is_pointwise(const struct window *w)
-{
-    return w->channels_last && w->groups == 1 && window_k_len(w) == 1 && !w->padded &&
-           w->stride[1] == 1 && w->stride[2] == 1;
 }
 
 /* Whether a tile's patches can be read from x in place: they have that layout and stay until all
