@@ -301,6 +301,8 @@ def sampled(n):
         if n.opset < 20:
             mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, "bilinear")
         if n.opset >= 20 and n.chance(0.4):
+            # corners of one pixel: PyTorch's is the centre, ONNX Runtime and onnx's reference take one side each
+            places = [max(place, 1 + corners) for place in places]
             theta = n.rng.uniform(-0.3, 0.3, [batch, 2, 3]) + np.array([[1, 0, 0], [0, 1, 0]])
             grid = n.op("AffineGrid", [n.const(theta.astype(np.float32)), n.ints([batch, n.shape(x)[1]] + places)],
                         align_corners=corners, keep=False)
