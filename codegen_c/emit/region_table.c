@@ -25,14 +25,14 @@ static const char *made_by(struct codegen *codegen, const struct region *region)
                         external->n_composites);
 }
 
-enum { LAST_COLUMN = 100, REGION_COLUMN = 11, GAP = 2 };
+enum { LAST_COLUMN = 100, REGION_COLUMN = 11, GAP = 2, LEAST_FROM = 20 };
 
 /* The table of regions: cells, and how wide each column is. */
 struct region_table {
     int n;
     struct region_row {
         const char *function, *from, *kernel, *y;
-        size_t n_function, n_from, n_kernel;
+        size_t n_function, n_kernel;
     } * rows; /* [n] */
     size_t function, from, kernel, y;
 };
@@ -53,7 +53,6 @@ static struct region_table region_table_of(struct codegen *codegen)
                                     .kernel = made_by(codegen, region),
                                     .y = shape_comment(arena, &region->fn->ret->inputs[0]->type) };
         row->n_function = strlen(row->function);
-        row->n_from = strlen(row->from);
         row->n_kernel = strlen(row->kernel);
         table.function = wider(table.function, row->function);
         table.from = wider(table.from, row->from);
@@ -63,41 +62,37 @@ static struct region_table region_table_of(struct codegen *codegen)
     return table;
 }
 
-/* Cells that are wider than their columns. */
-static int count_wide(const struct region_table *table, size_t function, size_t from, size_t kernel)
+/* Functions and kernels that are wider than their columns. */
+static int count_wide(const struct region_table *table, size_t function, size_t kernel)
 {
     int n = 0;
 
     for (int i = 0; i < table->n; i++)
-        n += (table->rows[i].n_function > function) + (table->rows[i].n_from > from) +
-             (table->rows[i].n_kernel > kernel);
+        n += (table->rows[i].n_function > function) + (table->rows[i].n_kernel > kernel);
     return n;
 }
 
-/* Columns whose lines fit, such that the fewest cells are too wide. */
+/* Columns whose lines fit: where the nodes come from is cut off, which the function's own comment says
+ * whole; if that column were too narrow then, the fewest of the other cells are too wide. */
 static void fit_columns(struct region_table *table)
 {
     const size_t taken = REGION_COLUMN + 3 * GAP + table->y;
     const size_t room = taken < LAST_COLUMN ? LAST_COLUMN - taken : 0;
+    const size_t least = table->from < LEAST_FROM ? table->from : LEAST_FROM;
     struct region_table best = *table;
     int fewest = INT_MAX;
 
-    if (table->function + table->from + table->kernel <= room)
-        return;
-    for (size_t function = strlen("function"); function <= table->function; function++)
-        for (size_t kernel = strlen("kernel"); kernel <= table->kernel; kernel++) {
+    for (size_t function = table->function; function >= strlen("function"); function--)
+        for (size_t kernel = table->kernel; kernel >= strlen("kernel"); kernel--) {
             const size_t from = room > function + kernel ? room - function - kernel : 0;
-            int n;
+            const int n = count_wide(table, function, kernel);
 
-            if (from < strlen("from"))
+            if (from < least || n >= fewest)
                 continue;
-            n = count_wide(table, function, from, kernel);
-            if (n < fewest) {
-                fewest = n;
-                best.function = function;
-                best.from = from < table->from ? from : table->from;
-                best.kernel = kernel;
-            }
+            fewest = n;
+            best.function = function;
+            best.from = from < table->from ? from : table->from;
+            best.kernel = kernel;
         }
     *table = best;
 }
@@ -110,6 +105,12 @@ static void add_cell(struct str *out, const char *text, size_t width, int *colum
         str_printf(out, "%-*s", (int)width + GAP, text);
     else
         str_printf(out, "%s\n *%*s", text, *column - 2, "");
+}
+
+/* A text that is no wider than its column. */
+static const char *cut_off(struct arena *arena, const char *text, size_t width)
+{
+    return strlen(text) <= width ? text : arena_printf(arena, "%.*s...", (int)width - 3, text);
 }
 
 void add_region_table(struct codegen *codegen, struct str *out)
@@ -126,7 +127,7 @@ void add_region_table(struct codegen *codegen, struct str *out)
 
         str_printf(out, " *    %3d  ", i);
         add_cell(out, table.rows[i].function, table.function, &column);
-        add_cell(out, table.rows[i].from, table.from, &column);
+        add_cell(out, cut_off(&codegen->arena, table.rows[i].from, table.from), table.from, &column);
         add_cell(out, table.rows[i].kernel, table.kernel, &column);
         str_printf(out, "%s\n", table.rows[i].y);
     }
