@@ -100,6 +100,14 @@ struct node *anchor_decoder(const struct node *anchor, int input)
     return anchor->inputs[input] ? anchor->inputs[input]->def : NULL;
 }
 
+bool anchor_decodes_all(const struct node *anchor)
+{
+    for (int i = 0; i < anchor->n_inputs; i++)
+        if (anchor->inputs[i] && anchor->inputs[i]->def && !op_decodes(anchor->op, i))
+            return false;
+    return true;
+}
+
 /* By the node's readers, which are few, where a concatenation may have thousands of inputs. */
 bool is_prologue(const struct node *node, const struct node *anchor)
 {

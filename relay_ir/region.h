@@ -25,6 +25,9 @@ struct node *region_anchor(const struct function *region);
 /* The decoder in front of this input of the anchor (its prologue); NULL = none. */
 struct node *anchor_decoder(const struct node *anchor, int input);
 
+/* True if the anchor has decoders only in front of inputs that its kernels convert (op_decodes). */
+bool anchor_decodes_all(const struct node *anchor);
+
 /* True if the node is a prologue of the anchor. */
 bool is_prologue(const struct node *node, const struct node *anchor);
 

@@ -78,7 +78,7 @@ const char *fold_loose_value(struct arena *arena, const struct fold *fold,
 
 const char *fold_loose_field(struct arena *arena, int i)
 {
-    return arena_printf(arena, "n%d", i + 1);
+    return arena_printf(arena, "number%d", i + 1); /* "n1" is what an N1 of the text becomes */
 }
 
 /* In the place of a loose number. */

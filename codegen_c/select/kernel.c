@@ -146,6 +146,12 @@ const struct kernel *kernel_choose(struct ctx *ctx, struct region *region)
         diag_help(ctx, "export the model in float32, or compute this part outside of it");
         return NULL;
     }
+    if (region->anchor && !anchor_decodes_all(region->anchor)) { /* it would be read as it is stored */
+        refuse(ctx, region);
+        diag_note(ctx, "no kernel of %s converts all inputs that its region converts",
+                  op_name(region->anchor->op));
+        return NULL;
+    }
     n = candidates_of(region, candidates, why);
     if (n)
         return choose_candidate(ctx, region, n, candidates);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "driver/precision.h"
 #include "driver/sized_code.h"
 #include "frontend/tensors/tensor_file.h"
 #include "runtime/engine/engine.h"
@@ -166,8 +167,8 @@ static bool check_options(struct execution *e)
 {
     static const char *const executors[] = { "engine", "reference", "generated", "simulation",
                                              NULL };
-    static const enum option_id of_generated[] = { OPTION_TARGET, OPTION_DETERMINISTIC, OPTION_POOL,
-                                                   OPTION_VARY, OPTION_MAX };
+    static const enum option_id of_generated[] = { OPTION_TARGET, OPTION_DETERMINISTIC,
+                                                   OPTION_POOL };
     struct driver_state *driver = e->driver;
     bool ok =
         option_word(driver->ctx, &driver->args, OPTION_WITH, executors, WITH_ENGINE, &e->with);
@@ -182,7 +183,10 @@ static bool check_options(struct execution *e)
                         "--with simulation reproduces the host's C only: leave out --offload");
     ok = prepare_machine(driver) && ok;
     ok = prepare_pools(driver) && ok;
-    return prepare_offload(driver) && ok;
+    ok = prepare_offload(driver) && ok;
+    if (variants_wanted(driver) && driver->precision)
+        driver->precision->options.any_shape = true; /* as for the code: one table for all sizes */
+    return ok;
 }
 
 static bool load(struct execution *e)

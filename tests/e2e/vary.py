@@ -347,16 +347,15 @@ def test_run(folder):
     x = rng.uniform(-1, 1, [1, 13, 6]).astype(np.float32)
     np.save(folder / "x.npy", x)
     given = ["run", folder / "net.onnx", "--vary", "time=1..9", "-i", folder / "x.npy", "--output", folder / "y.npy"]
-    done = relayc(*given, "--shape", "time=6", "--with", "generated")
-    y = np.load(folder / "y.npy") if done.returncode == 0 else np.zeros(1)
     wanted = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
-    if y.shape != wanted.shape or np.max(np.abs(y - wanted)) > 1e-5:
-        return f"run: {done.stderr}"
-    for more, text in ((["--shape", "time=6"], "--vary has no effect without --with generated"),
-                       (["--with", "generated", "--shape", "x=1,13,6"], "gives no size that the code takes")):
-        done = relayc(*given, *more)
-        if done.returncode != 2 or text not in done.stderr:
-            return f"run {more}: exit code {done.returncode}, {done.stderr}"
+    for executor in ("generated", "engine"):
+        done = relayc(*given, "--shape", "time=6", "--with", executor)
+        y = np.load(folder / "y.npy") if done.returncode == 0 else np.zeros(1)
+        if y.shape != wanted.shape or np.max(np.abs(y - wanted)) > 1e-5:
+            return f"run --with {executor}: {done.stderr}"
+    done = relayc(*given, "--with", "generated", "--shape", "x=1,13,6")
+    if done.returncode != 2 or "gives no size that the code takes" not in done.stderr:
+        return f"run of no size: exit code {done.returncode}, {done.stderr}"
     done = relayc("verify", *given[1:6])
     return "" if done.returncode == 2 and "verifies one size with it" in done.stderr else f"verify -i: {done.stderr}"
 

@@ -4,7 +4,7 @@ import numpy as np
 from elementwise import reduce, unary
 from moves import part, piece, split, squeeze, unsqueeze
 from network import Reject
-from products import linear
+from products import linear, quantised
 from spatial import activated, batch_norm, conv, feature_map
 
 
@@ -282,6 +282,24 @@ def decoder(n):
     if n.shape(y)[2:] != n.shape(x)[2:]:
         raise Reject("odd")
     unit(n, n.op("Concat", [y, x], axis=1), 8)
+
+
+@piece(1)
+def squares(n):
+    """Products of a value with itself, as it is or turned: covariances, similarities, powers of a matrix."""
+    x = n.float_value(2)
+    shape = n.shape(x)
+    if max(shape[-2:]) > 40:
+        raise Reject
+    x = unary(n, x, n.choice(["Tanh", "Relu", "Sigmoid"])) if n.chance(0.6) else x
+    turned = n.op("Transpose", [x], perm=[*range(len(shape) - 2), len(shape) - 1, len(shape) - 2])
+    y = n.op("MatMul", [x, x] if shape[-1] == shape[-2] and n.chance(0.5) else [x, turned] if n.chance(0.5) else [turned, x])
+    if n.chance(0.5):
+        y = n.op("Mul", [y, n.const(np.float32(1 / shape[-1]))])
+    if n.chance(0.5):
+        n.op("Softmax", [y], axis=-1)
+    if n.chance(0.5):
+        quantised(n, y)
 
 
 @piece(1)

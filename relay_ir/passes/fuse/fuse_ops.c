@@ -125,6 +125,16 @@ static struct node *next_member(const struct fusion *fusion, const struct group 
     return next;
 }
 
+/* Whether the node converts the value as it reads it, at each input where it does: x of x * x is also
+ * the input that is not converted. */
+static bool decodes(const struct node *node, const struct value *value)
+{
+    for (int i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] == value && !op_decodes(node->op, i))
+            return false;
+    return true;
+}
+
 /* Whether the group may compute what its member reads there: an element-wise node of the same
  * shape, in a chain; quantised values are decoded by everyone, whatever their shape, for a decoder
  * reads no more values than its reader would. */
@@ -138,7 +148,7 @@ static bool may_take(const struct fusion *fusion, const struct group *group,
         !stays_inside(fusion, value))
         return false;
     if (is_decoder(def))
-        return op_is_elementwise(member->op) || op_decodes(member->op, input);
+        return op_is_elementwise(member->op) || decodes(member, value);
     return op_is_elementwise(group->seed->op) && may_join(fusion, group, def);
 }
 

@@ -40,15 +40,6 @@ static bool is_inner_decoder(const struct function *fn, const struct node *node)
            value_only_user(node->outputs[0]) != NULL;
 }
 
-/* What the anchor reads: parameters, constants, and decoders where it may have them. */
-static bool anchor_reads_plain(const struct node *anchor)
-{
-    for (int i = 0; i < anchor->n_inputs; i++)
-        if (anchor->inputs[i] && anchor->inputs[i]->def && !op_decodes(anchor->op, i))
-            return false;
-    return true;
-}
-
 /* Decoders, one anchor at most, and element-wise nodes of its output's shape, each of which is
  * read.
  */
@@ -75,7 +66,7 @@ static bool is_chain(const struct function *fn)
             return false;
         n_decoders += decoder;
     }
-    if (anchor && !anchor_reads_plain(anchor))
+    if (anchor && !anchor_decodes_all(anchor))
         return false;
     return n - n_decoders == 1 || (fn->n_params <= MAX_REGION_PARAMS &&
                                    (!anchor || op_row(anchor->op)->pattern == PATTERN_OUT_FUSABLE));

@@ -373,6 +373,29 @@ static const struct pass_case rows[] = {
       "  %main = nn.relu(%x) : (2) f32\n"
       "}\n" },
 
+    /* a square: kernels convert the left operand only, so that neither is */
+    { NULL,
+      "fn main(%x: (3,3) i8) -> (%y) {\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () i8 = [3]\n"
+      "  %d = qnn.dequantize(%x, @s, @z) {axis=0} : (3,3) f32\n"
+      "  %y = nn.matmul(%d, %d) {transpose_a=false, transpose_b=false} : (3,3) f32\n"
+      "}\n",
+      "fn main(%x: (3,3) i8) -> (%y) {\n"
+      "  %d = call d(%x) : (3,3) f32\n"
+      "  %y = call y(%d) : (3,3) f32\n"
+      "}\n"
+      "\n"
+      "fn d(%x: (3,3) i8) -> (%d) compiler \"c\" composite \"c.qnn.dequantize\" {\n"
+      "  const @s : () f32 = [0.5]\n"
+      "  const @z : () i8 = [3]\n"
+      "  %d = qnn.dequantize(%x, @s, @z) {axis=0} : (3,3) f32\n"
+      "}\n"
+      "\n"
+      "fn y(%d: (3,3) f32) -> (%y) compiler \"c\" composite \"c.matmul\" {\n"
+      "  %y = nn.matmul(%d, %d) {transpose_a=false, transpose_b=false} : (3,3) f32\n"
+      "}\n" },
+
     /* a region from before stays as it is */
     { NULL,
       "fn main(%x: (2) f32) -> (%z) {\n"
