@@ -17,7 +17,8 @@
 enum {
     MOST_SAMPLES = 3,
     N_NOISE_RUNS = 2,
-    MOST_NODES = 2000, /* of a network that is checked unasked */
+    MORE_NOISE_RUNS = 24, /* before a difference is called a mistake */
+    MOST_NODES = 2000,    /* of a network that is checked unasked */
     MOST_NODES_EVER =
         1000000,       /* that are run, calls written out; more are for the passes to refuse */
     KEPT = 2,          /* traces of each set of inputs: before a step, and after it */
@@ -235,6 +236,58 @@ static void forget_noise(struct sample *sample)
     bulk_release(&sample->noise_bulk);
 }
 
+static int multiple_of_noise(enum promise promise)
+{
+    return promise == PROMISE_CODES ? STEPS_FACTOR : NOISE_FACTOR;
+}
+
+/* Whether each element that is off by more than `allowed` moves as far in one of many runs with noise:
+ * where a number next to a half is rounded, a run in two tells. */
+static bool is_moved_by_noise(const struct validation *v, struct sample *sample,
+                              struct module *module, int result, const struct tensor *wanted,
+                              enum promise promise, double allowed)
+{
+    const struct noise_level level = { promise == PROMISE_CODES ? 0.75 : 1.0 / 64, v->coarsest };
+    const struct tensor *got = &sample->now.results[result].tensor;
+    const int64_t n = type_elements(&got->type);
+    bool *off = block_alloc((size_t)n + 1, 0);
+    int64_t left = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const double a = tensor_at(got, i), b = tensor_at(wanted, i);
+
+        off[i] = a != b && !(isnan(a) && isnan(b)) && !(fabs(a - b) <= allowed);
+        left += off[i];
+    }
+    for (int k = 0; k < MORE_NOISE_RUNS && left > 0; k++) {
+        struct tensor *results =
+            block_alloc(((size_t)sample->now.n_results + 1) * sizeof *results, 0);
+        struct arena arena = { NULL };
+        struct bulk bulk = { NULL, 0 };
+        struct tensor *inputs;
+        const bool ran =
+            fit(v, sample, module->main, &arena, &bulk, &inputs) &&
+            noise_run(module, inputs, v->seed + 7777u + (uint64_t)k, &level, results, &bulk);
+
+        for (int64_t i = 0; i < n && ran; i++) {
+            const double moved = fabs(tensor_at(&results[result], i) - tensor_at(got, i));
+
+            if (off[i] && fabs(tensor_at(got, i) - tensor_at(wanted, i)) <=
+                              multiple_of_noise(promise) * moved) {
+                off[i] = false;
+                left--;
+            }
+        }
+        arena_release(&arena);
+        bulk_release(&bulk);
+        block_free(results);
+        if (!ran)
+            break;
+    }
+    block_free(off);
+    return left == 0;
+}
+
 /* Whether result i of the sample is what the promise says of `wanted`; *d tells how far it is off.
  */
 static bool is_kept(struct validation *v, struct sample *sample, struct module *module, int i,
@@ -260,8 +313,8 @@ static bool is_kept(struct validation *v, struct sample *sample, struct module *
         return true;
     noise = noise_of(v, sample, module, i, promise);
     v->n_noisy += noise > NOISY * d->largest;
-    return d->most <=
-           fmax(allowed, (promise == PROMISE_CODES ? STEPS_FACTOR : NOISE_FACTOR) * noise);
+    return d->most <= fmax(allowed, multiple_of_noise(promise) * noise) ||
+           is_moved_by_noise(v, sample, module, i, wanted, promise, allowed);
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 
 import numpy as np
+import onnx
 
 import configs
 
@@ -187,6 +188,24 @@ def relayc_options(config, calib):
     return words
 
 
+MODES = ["f32", "fp8", "fp8=f8e3m4", "fp8w", "int8", "int8w", "f16w", "bf16w"]
+
+
+def table_options(model, config, folder, words):
+    """The options of a table with a precision for each of some nodes, drawn anew from its seed for the same names."""
+    rng, path = np.random.default_rng([int(config["table"]), 4715]), os.path.join(folder, "table.txt")
+    rows = [(node.name, MODES[int(rng.integers(len(MODES)))], rng.random()) for node in onnx.load(model).graph.node]
+
+    def write(gone):
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{name} {mode}\n" for name, mode, drawn in rows if name and drawn < 0.5 and name not in gone)
+
+    write(())
+    done = command([RELAYC, "inspect", "-q", model, *words, "--qtable", path])
+    write(re.findall(r"no node is called '([^']*)'", done.stderr))  # which were folded away
+    return ["--qtable", path]
+
+
 def fit(options, folder):
     """{N} in options: N percent of the arena of the C in folder."""
     info = json.load(open(os.path.join(folder, "net.json"), encoding="utf-8"))
@@ -202,8 +221,12 @@ def generate_c(model, config, folder, inputs):
     """Writes the C; returns the options that say which numbers are computed."""
     calib = os.path.join(folder, "calib.json")
     words = relayc_options(config, calib)
+    if config.get("table") and "--calib" not in words:
+        words += ["--calib", calib]
     if "--calib" in words:
         calibrate(model, inputs, folder)
+    if config.get("table"):
+        words += table_options(model, config, folder, words)
     options = config["options"]
     basic = ["compile", "-q", model, "--name", "net", "-o", folder, "--target", config["target"]]
     if "{" in options:

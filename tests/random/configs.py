@@ -75,6 +75,10 @@ def draw(seed, only=None, here=False):
     if config["compiler"] == "clang" and config["target"] in WITHOUT_INTRINSICS and \
             np.random.default_rng([seed, 4713]).random() < 0.7:
         config["compiler"] = "memory"
+    # A precision of its own for each of some nodes: where formats meet.
+    table = np.random.default_rng([seed, 4714])
+    if config["precision"] != "f32" and "--offload" not in config["options"] and table.random() < 0.25:
+        config["table"] = str(seed)
     # gcc's optimiser takes a third of the time, and says nothing of relayc: one network in four has it.
     if not config["compiler"] and np.random.default_rng([seed, 4712]).random() < 0.75:
         config["level"] = "-O0"

@@ -42,6 +42,8 @@ def witness(oracle, verdict, config, found):
 
 def judge_quantised(oracle, config, folder, path, words, found):
     precision = config["precision"].split()[0]
+    if config.get("table"):  # the coarser of both, for each number and for the greatest
+        precision = "mixed" if precision not in ("mxfp6", "mxfp4") else precision
     offloaded = "--offload" in config["options"]
     exact = "--deterministic" in config["options"] and config["target"] == "generic" and not uses_winograd(config)
     if not offloaded:

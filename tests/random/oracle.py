@@ -17,7 +17,7 @@ PARAMETERS = {"Resize", "Pad", "QuantizeLinear", "DequantizeLinear", "Clip", "Ro
 STEPS = {"f32": (0, 0), "fp8": (0.06, 0), "fp8w": (0.06, 0), "fp8=f8e3m4": (0.03, 0.01),
          "fp8=f8e5m2": (0.125, 0), "fp8=f8e4m3,f8e5m2": (0.125, 0), "int8": (0, 0.012), "int8w": (0, 0.012),
          "f16w": (1e-3, 0), "bf16w": (8e-3, 0), "afp": (0.05, 0.01), "mxfp8": (0.06, 0.01), "mxfp6": (0.12, 0.05),
-         "mxfp4": (0.25, 0.1)}
+         "mxfp4": (0.25, 0.1), "mixed": (0.06, 0.012)}
 
 
 def make_inputs(model, index):
