@@ -52,6 +52,11 @@ static bool check_keep(struct quantization *q)
             node = node->next;
         if (node)
             continue;
+        if (map_get(&q->module->imported, name)) {
+            diag_warn(q->ctx, DIAG_QUANTIZE, NULL,
+                      "--keep-f32: '%s' is left out, or known when compiling", str_safe(arena, name, 200));
+            continue;
+        }
         ok = diag_error(q->ctx, DIAG_QUANTIZE, NULL, "--keep-f32: no node is called '%s'",
                         str_safe(arena, name, 200));
         near = nearest_name(arena, fn, name);

@@ -7,7 +7,8 @@
 enum {
     LEAST_PART = 4, /* of a name in another one: shorter ones are too common */
     WIDEST = 48,    /* column of names: longer ones stand out */
-    MAX_ERRORS = 50 /* rows without a node, each of which is compared with all names */
+    MAX_ERRORS = 50, /* rows without a node, each of which is compared with all names */
+    MOST_GONE = 3    /* rows without effect that a warning names */
 };
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -128,8 +129,7 @@ static void suggest(struct ctx *ctx, const struct map *names, const char *name)
     if (list.n)
         diag_help(ctx, "did you mean %s?", str_text(&list));
     else
-        diag_help(ctx, "names are those of the ONNX nodes, or of their first outputs; nodes that "
-                       "the compiler folds away have none");
+        diag_help(ctx, "names are those of the ONNX nodes, or of their first outputs");
 }
 
 static bool same_precision(struct arena *arena, const struct precision *a,
@@ -159,12 +159,43 @@ static void warn_of_others(struct ctx *ctx, const struct qtable *qtable, const s
     }
 }
 
-/* Of the first MAX_ERRORS. */
-static void check_names(struct ctx *ctx, const struct qtable *qtable, const struct map *names,
-                        int n, const struct qtable_row *rows, int *n_errors)
+/* A node of the file that none of the graph stands for. */
+static bool is_gone(const struct function *fn, const char *name)
+{
+    return map_get(&fn->module->imported, name) != NULL;
+}
+
+/* Rows of nodes that are gone, which say nothing. */
+static void warn_of_gone(struct ctx *ctx, const struct qtable *qtable, const struct function *fn,
+                         const struct map *names)
+{
+    struct str list = { .arena = &ctx->perm };
+    int n = 0;
+
+    for (int i = 0; i < qtable->n; i++) {
+        const struct qtable_row *row = &qtable->rows[i];
+
+        if (!map_get(names, row->name) && is_gone(fn, row->name) && n++ < MOST_GONE)
+            str_printf(&list, "%s'%s' (line %d)", n > 1 ? ", " : "",
+                       str_safe(&ctx->perm, row->name, 100), row->line);
+    }
+    if (n)
+        diag_warn(ctx, DIAG_QTABLE, NULL,
+                  "%s: %d row%s without effect: of nodes that are left out, or computed when "
+                  "compiling: %s%s",
+                  str_safe(&ctx->perm, qtable->path, 4096), n, str_plural(n), str_text(&list),
+                  n > MOST_GONE ? " ..." : "");
+}
+
+/* Of those that are not in the file, the first MAX_ERRORS. */
+static void check_names(struct ctx *ctx, const struct qtable *qtable, const struct function *fn,
+                        const struct map *names, int n, const struct qtable_row *rows,
+                        int *n_errors)
 {
     for (int i = 0; i < n; i++) {
-        if (map_get(names, rows[i].name) || (*n_errors)++ >= MAX_ERRORS)
+        if (map_get(names, rows[i].name) || is_gone(fn, rows[i].name))
+            continue;
+        if ((*n_errors)++ >= MAX_ERRORS)
             continue;
         diag_error(ctx, DIAG_QTABLE, NULL, "%s:%d: no node is called '%s'",
                    str_safe(&ctx->perm, qtable->path, 4096), rows[i].line,
@@ -174,13 +205,13 @@ static void check_names(struct ctx *ctx, const struct qtable *qtable, const stru
 }
 
 /* *first is the first of them, where it is NULL. */
-static int count_unknown(const struct map *names, int n, const struct qtable_row *rows,
-                         const struct qtable_row **first)
+static int count_unknown(const struct function *fn, const struct map *names, int n,
+                         const struct qtable_row *rows, const struct qtable_row **first)
 {
     int unknown = 0;
 
     for (int i = 0; i < n; i++)
-        if (!map_get(names, rows[i].name)) {
+        if (!map_get(names, rows[i].name) && !is_gone(fn, rows[i].name)) {
             *first = *first ? *first : &rows[i];
             unknown++;
         }
@@ -189,12 +220,12 @@ static int count_unknown(const struct map *names, int n, const struct qtable_row
 
 /* Most rows name nothing: one error for one cause. */
 static bool is_of_another_model(struct ctx *ctx, const struct qtable *qtable,
-                                const struct map *names)
+                                const struct function *fn, const struct map *names)
 {
     const int n = qtable->n + qtable->n_broken;
     const struct qtable_row *first = NULL;
-    const int unknown = count_unknown(names, qtable->n, qtable->rows, &first) +
-                        count_unknown(names, qtable->n_broken, qtable->broken, &first);
+    const int unknown = count_unknown(fn, names, qtable->n, qtable->rows, &first) +
+                        count_unknown(fn, names, qtable->n_broken, qtable->broken, &first);
 
     if (unknown < 5 || unknown * 2 <= n)
         return false;
@@ -212,16 +243,17 @@ bool qtable_check(struct ctx *ctx, const struct qtable *qtable, const struct fun
     const struct map names = names_of(fn, &arena);
     int n_errors = 0;
 
-    if (is_of_another_model(ctx, qtable, &names)) {
+    if (is_of_another_model(ctx, qtable, fn, &names)) {
         arena_release(&arena);
         return false;
     }
-    check_names(ctx, qtable, &names, qtable->n_broken, qtable->broken, &n_errors);
-    check_names(ctx, qtable, &names, qtable->n, qtable->rows, &n_errors);
+    check_names(ctx, qtable, fn, &names, qtable->n_broken, qtable->broken, &n_errors);
+    check_names(ctx, qtable, fn, &names, qtable->n, qtable->rows, &n_errors);
     if (n_errors > MAX_ERRORS)
         diag_error(ctx, DIAG_QTABLE, NULL, "%s: %d more row%s without a matching node",
                    str_safe(&ctx->perm, qtable->path, 4096), n_errors - MAX_ERRORS,
                    str_plural(n_errors - MAX_ERRORS));
+    warn_of_gone(ctx, qtable, fn, &names);
     for (const struct node *node = fn->first; node; node = node->next)
         warn_of_others(ctx, qtable, node);
     arena_release(&arena);

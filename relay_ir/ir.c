@@ -16,6 +16,7 @@ struct module *module_new(struct ctx *ctx)
     module->ctx = ctx;
     module->producer = "";
     module->fired.arena = &module->arena;
+    module->imported.arena = &module->arena;
     module->format = "ONNX";
     module->main = function_new(module, "main");
     return module;

@@ -111,6 +111,8 @@ struct module {
     bool rounds_as_onnx;    /* --rounding onnx (passes/lower_int/fake_quant_to_integer.c) */
     int64_t n_made, n_made_operands; /* created by node_new so far */
     size_t swept_bytes;              /* size of bulk after the last sweep of constants_fit_swept */
+    struct map imported;             /* names of the file's nodes and their first outputs -> non-NULL,
+                                        also of those that are gone; empty = not known */
     struct map fired;                /* rewrite rule -> long *: how often it fired, for --stats */
     void *source;                    /* owner of borrowed payloads; released by free_source */
     void (*free_source)(void *source);
@@ -221,6 +223,9 @@ void function_number(struct function *fn);
 
 /* `name`, or `name` with a suffix if it is in use; in the module's arena. */
 const char *function_unique_name(struct function *fn, const char *name);
+
+/* Notes the names of a node of the user's file in module->imported. */
+void origin_imported(struct module *module, const struct origin *origin);
 
 /* Union of two origin lists in file order, for a node that replaces two; at most 100 entries. */
 const struct origin *origin_join(struct module *module, const struct origin *a,

@@ -37,6 +37,14 @@ static bool origin_covers(const struct origin *all, const struct origin *more)
     return all->index < more->index;
 }
 
+void origin_imported(struct module *module, const struct origin *origin)
+{
+    if (*origin->name)
+        map_set(&module->imported, origin->name, module);
+    if (origin->output)
+        map_set(&module->imported, origin->output, module);
+}
+
 const struct origin *origin_join(struct module *module, const struct origin *a,
                                  const struct origin *b)
 {

@@ -286,6 +286,7 @@ static const struct origin *make_origin(struct import *im, const struct scope *s
     if (proto->n_output > 0 && *proto->output[0])
         origin->output = arena_strdup(&im->ctx->perm, proto->output[0]);
     origin->index = scope->node_index >= 0 ? scope->node_index : (long)index;
+    origin_imported(im->module, origin);
     return origin;
 }
 

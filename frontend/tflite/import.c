@@ -132,6 +132,7 @@ static const struct origin *origin_of(struct import *im, const struct tfl_operat
     origin->index = index;
     if (output >= 0 && output < graph->n_tensors)
         origin->name = origin->output = graph->tensors[output].name;
+    origin_imported(im->module, origin);
     return origin;
 }
 

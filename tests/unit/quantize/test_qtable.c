@@ -339,6 +339,22 @@ START_TEST(unknown_names_are_errors_all_at_once)
 }
 END_TEST
 
+/* The file has the node, the graph not any more: no mistake. */
+START_TEST(rows_of_nodes_that_are_gone_are_one_warning)
+{
+    const struct origin gone = { .name = "shape_7", .output = "n7", .op_type = "Shape" };
+    struct qtable table;
+
+    make_graph();
+    origin_imported(graph, &gone);
+    ck_assert(read_text("shape_7 fp8\nn7 f32\nConv_0 fp8\n", &table));
+    ck_assert(qtable_check(ctx, &table, graph->main));
+    ck_assert_int_eq(ctx->diags.n_errors, 0);
+    ck_assert_ptr_nonnull(strstr(expect_text(ctx), "2 rows without effect"));
+    ck_assert_ptr_nonnull(strstr(expect_text(ctx), "'shape_7' (line 1), 'n7' (line 2)"));
+}
+END_TEST
+
 /* A table of another model: one cause, one error. */
 START_TEST(many_unknown_names_are_one_error)
 {
@@ -393,6 +409,7 @@ int main(void)
     tcase_add_test(tests, a_written_table_is_for_people);
     tcase_add_test(tests, nodes_answer_to_their_names);
     tcase_add_test(tests, unknown_names_are_errors_all_at_once);
+    tcase_add_test(tests, rows_of_nodes_that_are_gone_are_one_warning);
     tcase_add_test(tests, many_unknown_names_are_one_error);
     tcase_add_test(tests, rows_that_became_one_are_told);
     suite_add_tcase(suite, tests);
