@@ -51,6 +51,13 @@ void str_printf(struct str *str, const char *format, ...)
     va_end(args);
 }
 
+void str_clear(struct str *str)
+{
+    str->n = 0;
+    if (str->text)
+        str->text[0] = '\0';
+}
+
 const char *str_text(const struct str *str)
 {
     return str->text ? str->text : "";

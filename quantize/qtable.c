@@ -165,7 +165,7 @@ static bool is_gone(const struct function *fn, const char *name)
     return map_get(&fn->module->imported, name) != NULL;
 }
 
-/* Rows of nodes that are gone, which say nothing. */
+/* Rows of nodes that are gone, which have no effect. */
 static void warn_of_gone(struct ctx *ctx, const struct qtable *qtable, const struct function *fn,
                          const struct map *names)
 {

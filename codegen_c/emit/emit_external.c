@@ -243,7 +243,7 @@ static void write_source(struct codegen *codegen, const struct external_module *
         str_printf(&out, "%s\n", module->prologue);
     writer_write(writer, out.text, out.n);
     write_inline_weights(codegen, writer, module->reader);
-    out.n = 0;
+    str_clear(&out);
     for (int i = 0; i < codegen->n_regions; i++) {
         const struct external *external = region_of(codegen, module, i);
 

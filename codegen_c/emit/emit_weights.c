@@ -118,7 +118,7 @@ static void write_numbers(struct codegen *codegen, struct writer *out, const str
         column += strlen(number) + 1;
         if (text.n > TEXT_BYTES) {
             writer_write(out, text.text, text.n);
-            text.n = 0;
+            str_clear(&text);
             arena_release(&line);
         }
     }

@@ -130,6 +130,10 @@ START_TEST(text_grows_and_is_always_terminated)
         ck_assert_uint_eq(strlen(str.text), str.n);
     }
     ck_assert_str_eq(str_text(&str), want);
+    str_clear(&str);
+    ck_assert_str_eq(str_text(&str), "");
+    str_add(&str, "x");
+    ck_assert_str_eq(str_text(&str), "x");
     arena_release(&arena);
 }
 END_TEST
