@@ -22,7 +22,7 @@ void str_printf(struct str *str, const char *format, ...) __attribute__((format(
 void str_vprintf(struct str *str, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* Begins anew, in the same memory. */
+/* Begins again, in the same memory. */
 void str_clear(struct str *str);
 
 /* The text, "" when nothing was added. */
