@@ -30,7 +30,7 @@
  */
 #include "run_time_numbers.h"
 
-#if RUN_TIME_NUMBERS_CODE_ID != 0x953461dau
+#if RUN_TIME_NUMBERS_CODE_ID != 0x1f0a5a2eu
 #error "run_time_numbers.h and run_time_numbers.c are of two compilations: take all files of one"
 #endif
 
@@ -240,8 +240,8 @@ static NOINLINE int region_Slice_1(const float *restrict x, const int64_t *restr
                                    const int64_t *restrict x3, float *restrict y)
 {
     enum { RANK = 3, N = 1, LEN = 12 };
-    static const int x_dims[] = { 2, 3, 4 };
-    static const int y_dims[] = { 1, 3, 4 };
+    const int x_dims[] = { 2, 3, 4 };
+    const int y_dims[] = { 1, 3, 4 };
     int window[RANK][4];
 
     if (!slice_window(RANK, x_dims, y_dims, N, x2, x3, run_time_numbers_part_axes,
