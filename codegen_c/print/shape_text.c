@@ -101,6 +101,12 @@ static void find_arrays(struct parser *p)
     }
 }
 
+static bool ends_statement(const struct piece *piece)
+{
+    return is(piece, ";") || is(piece, "{") || is(piece, "}") ||
+           piece->token.kind == TOKEN_DIRECTIVE;
+}
+
 static void take_apart(struct parser *p, const char *source)
 {
     struct shape_text *text = p->text;
@@ -108,7 +114,8 @@ static void take_apart(struct parser *p, const char *source)
     /* Whether pointers are restricted is no difference: the common function has none that one of them lacks. Bytes that
      * are written could be anything's, so that all would be read again. */
     const bool may_lack = text->region->fn->ret->inputs[0]->type.dtype == DTYPE_F32;
-    int statement = 0;
+    int statement = 0, lists = 0; /* of initialisers, which are open */
+    bool ends_list = false;
 
     for (p->at = 0; p->at < p->tokens.n; p->at++) {
         const struct token *token = &p->tokens.items[p->at];
@@ -127,9 +134,12 @@ static void take_apart(struct parser *p, const char *source)
         if (token->kind == TOKEN_WORD)
             join_array(p, piece);
         end = gap = piece->token.text + piece->token.n;
-        if (text->n && (is(piece - 1, ";") || is(piece - 1, "{") || is(piece - 1, "}") ||
-                        piece[-1].token.kind == TOKEN_DIRECTIVE))
+        if (text->n && lists == 0 && !ends_list && ends_statement(piece - 1))
             statement = text->n;
+        ends_list = lists > 0 && is(piece, "}");
+        if (is(piece, "{") && text->n && (lists > 0 || is(piece - 1, "=")))
+            lists++;
+        lists -= ends_list;
         piece->statement = statement;
         text->n++;
     }
