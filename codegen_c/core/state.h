@@ -75,6 +75,7 @@ struct codegen {
     bool strict; /* --deterministic, and there are floats: see deterministic.h */
     bool amx;    /* products of floats by AMX are wanted */
     struct variant_group *variant_groups; /* --vary (emit/emit_variants.c) */
+    struct loops *loops; /* calls that repeat themselves (emit/emit_loops.c); NULL = not looked for */
     const struct kernels *kernels; /* --shared-kernels (emit/emit_kernels.h); NULL = none */
     uint32_t code_id, data_id; /* checksums of the code and of the constants (emit/identity.h) */
     int n_weight_files;

@@ -14,6 +14,7 @@
 #include "codegen_c/emit/emit_header.h"
 #include "codegen_c/emit/emit_json.h"
 #include "codegen_c/emit/emit_kernels.h"
+#include "codegen_c/emit/emit_loops.h"
 #include "codegen_c/emit/emit_model.h"
 #include "codegen_c/emit/emit_weights.h"
 #include "codegen_c/emit/result.h"
@@ -123,6 +124,8 @@ bool codegen_print_set(struct planned_code *const codes[], int n, struct output_
     }
     if (all[0]->options->share || all[0]->options->optimize_size)
         fold_shapes(all, n);
+    for (int i = 0; i < n; i++)
+        find_loops(all[i]);
     for (int i = 0; i < n; i++)
         parts[i] = make_parts(all[i]);
     if (shared) {

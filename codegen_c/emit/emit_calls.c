@@ -5,22 +5,54 @@
 
 #include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_entry.h"
+#include "codegen_c/emit/emit_loops.h"
 #include "codegen_c/emit/guard.h"
 #include "codegen_c/expr/slots.h"
+
+const struct block *scratch_block(const struct codegen *codegen, int region)
+{
+    const struct block *block = &codegen->plan.blocks[codegen->plan.n_blocks - 1];
+
+    while (block->value || block->first != region)
+        block--;
+    return block;
+}
+
+bool is_given(const struct region *region, int input)
+{
+    return !(region->place.in_place && region->place.over == input) && /* is the result as well */
+           !(region->place.absent && region->place.absent[input]);
+}
 
 /* "&base[4096]", with a slot */
 static const char *scratch_text(struct codegen *codegen, int region)
 {
-    const struct plan *plan = &codegen->plan;
-    int i = plan->n_blocks - 1;
+    const struct block *block = scratch_block(codegen, region);
 
-    while (plan->blocks[i].value || plan->blocks[i].first != region)
-        i--;
-    return pool_address(codegen, plan->blocks[i].pool, plan->blocks[i].offset);
+    return pool_address(codegen, block->pool, block->offset);
+}
+
+/* The region's operands; `loop`: of its first round, for each. */
+static int list_operands(struct codegen *codegen, const struct region *region,
+                         const struct call_loop *loop, const char **items)
+{
+    const struct node *call = region->call;
+    int n = 0;
+
+    for (int i = 0; i < call->n_inputs; i++)
+        if (is_given(region, i))
+            items[n++] = entry_name(codegen, call->inputs[i]);
+    for (int i = 0; i < call->n_outputs; i++)
+        items[n++] = entry_name(codegen, call->outputs[i]);
+    if (region->config.scratch_bytes)
+        items[n++] = scratch_text(codegen, region->index);
+    for (int i = 0; i < n && loop; i++)
+        items[i] = loop_argument(codegen, loop, region->index, i);
+    return n;
 }
 
 static void add_plain_call(struct codegen *codegen, struct str *out, const struct region *region,
-                           int indent)
+                           const struct call_loop *loop, int indent)
 {
     const struct node *call = region->call;
     struct arena *arena = &codegen->arena;
@@ -35,14 +67,7 @@ static void add_plain_call(struct codegen *codegen, struct str *out, const struc
     add_guard_before(codegen, out, region->index, indent);
     if (emitted->shape)
         items[n++] = arena_printf(arena, "&%s", emitted->shape_type ? "shape" : emitted->shape);
-    for (int i = 0; i < call->n_inputs; i++)
-        if (!(region->place.in_place && region->place.over == i) && /* is the result as well */
-            !(region->place.absent && region->place.absent[i]))
-            items[n++] = entry_name(codegen, call->inputs[i]);
-    for (int i = 0; i < call->n_outputs; i++)
-        items[n++] = entry_name(codegen, call->outputs[i]);
-    if (region->config.scratch_bytes)
-        items[n++] = scratch_text(codegen, region->index);
+    n += list_operands(codegen, region, loop, items + n);
     for (int i = 0; i < emitted->n_arrays; i++)
         items[n++] = emitted->arrays[i]->expression;
     add_list(out, head, n, items, tested ? ") != 0)\n" : ");\n", (int)strlen(head));
@@ -59,12 +84,12 @@ void add_call(struct codegen *codegen, struct str *out, const struct region *reg
     const struct emitted *emitted = &codegen->emitted[region->index];
 
     if (!emitted->shape_type) {
-        add_plain_call(codegen, out, region, indent);
+        add_plain_call(codegen, out, region, NULL, indent);
         return;
     }
     str_printf(out, "%*s{\n%*s" SLOT_STATIC "const struct %s shape = { %s };\n\n", indent, "",
                indent + 4, "", emitted->shape_type, emitted->shape);
-    add_plain_call(codegen, out, region, indent + 4);
+    add_plain_call(codegen, out, region, NULL, indent + 4);
     str_printf(out, "%*s}\n", indent, "");
 }
 
@@ -118,6 +143,14 @@ int most_guards(const struct codegen *codegen)
     return most;
 }
 
+static void add_loop(struct codegen *codegen, struct str *out, const struct call_loop *loop)
+{
+    add_loop_head(codegen, out, loop);
+    for (int r = loop->first; r < loop->first + loop->period; r++)
+        add_plain_call(codegen, out, &codegen->regions[r], loop, 8);
+    str_add(out, "    }\n");
+}
+
 void add_calls(struct codegen *codegen, struct str *out, int variant)
 {
     const struct guards none = { 0, NULL };
@@ -126,9 +159,16 @@ void add_calls(struct codegen *codegen, struct str *out, int variant)
                              arena_array(&codegen->arena, bool, most) };
 
     for (int r = 0; r < codegen->n_regions; r++) {
+        const struct call_loop *loop = loop_at(codegen, r);
+
         if (codegen->regions[r].variant != variant)
             continue;
         change_guards(codegen, out, &open, &codegen->regions[r].guards);
+        if (loop) {
+            add_loop(codegen, out, loop);
+            r += loop->period * loop->count - 1;
+            continue;
+        }
         add_call(codegen, out, &codegen->regions[r], 4 + 4 * open.guards.n);
     }
     change_guards(codegen, out, &open, &none);

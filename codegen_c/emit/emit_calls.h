@@ -10,6 +10,12 @@ void add_call(struct codegen *codegen, struct str *out, const struct region *reg
 /* All regions of a variant (relay_ir/variants.h) in their order, with the conditions under which they run. */
 void add_calls(struct codegen *codegen, struct str *out, int variant);
 
+/* Whether the region's function is given an input: it is not where the result lies over it, or it is in its place. */
+bool is_given(const struct region *region, int input);
+
+/* The scratch of a region that has some. */
+const struct block *scratch_block(const struct codegen *codegen, int region);
+
 /* The most conditions around one region; 0 = all regions run always. */
 int most_guards(const struct codegen *codegen);
 

@@ -7,6 +7,7 @@
 #include "codegen_c/core/comments.h"
 #include "codegen_c/emit/emit_calls.h"
 #include "codegen_c/emit/emit_header.h"
+#include "codegen_c/emit/emit_loops.h"
 #include "codegen_c/emit/emit_state.h"
 #include "codegen_c/emit/emit_variants.h"
 #include "codegen_c/emit/guard.h"
@@ -211,7 +212,7 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
     const struct part *part = &plan->part[value->id];
     const char *name = codegen->local_names[value->id];
 
-    if (!name)
+    if (!name || !is_outside_loops(codegen, value))
         return;
     str_printf(out, "    %s%s *const %s = ", place->kind == PLACE_INPUT ? "const " : "",
                dtype_c_type(value->type.dtype), name);
@@ -269,7 +270,8 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant)
             continue;
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             add_pointer(codegen, out, node->outputs[i], region);
-            any = any || codegen->local_names[node->outputs[i]->id];
+            any = any || (codegen->local_names[node->outputs[i]->id] &&
+                          is_outside_loops(codegen, node->outputs[i]));
         }
     }
     if (any || (plan->arena_bytes > 0 && !codegen->module->variants))

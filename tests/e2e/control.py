@@ -1,5 +1,5 @@
 """Networks whose branches are chosen at run time: the generated C against ONNX Runtime for every side, and how many
-regions ran, which must be fewer than there are.
+regions ran, which must be fewer than there are; and scans, whose rounds are a loop in the C.
 
   control.py [CASE ...]     only cases whose name contains one of these
 """
@@ -148,6 +148,32 @@ def loop_that_may_not_begin():
     return loop(True)
 
 
+def scan(axis, backwards):
+    """A cell over 21 steps, with a value from outside; all steps' results, and the last state."""
+    body = helper.make_graph(
+        [node("MatMul", "s w", "s1"), node("MatMul", "x_t v", "x1"), node("Add", "s1 x1", "a"), node("Add", "a bias", "b"),
+         node("Tanh", "b", "s2"), node("Softmax", "s2", "p", axis=-1)], "body",
+        [helper.make_tensor_value_info("s", FLOAT, [1, 6]), helper.make_tensor_value_info("x_t", FLOAT, [1, 4])],
+        [helper.make_tensor_value_info("s2", FLOAT, [1, 6]), helper.make_tensor_value_info("p", FLOAT, [1, 6])],
+        [numpy_helper.from_array(f32(6, 6), "w"), numpy_helper.from_array(f32(4, 6), "v")])
+    shape = [[21, 1], [1, 21]][axis]
+    nodes = [node("Abs", "outer", "bias"),
+             node("Scan", "s0 x", "y all", body=body, num_scan_inputs=1, scan_input_axes=[axis],
+                  scan_output_axes=[axis], scan_input_directions=[backwards], scan_output_directions=[backwards])]
+    return nodes, [("x", FLOAT, [*shape, 4]), ("s0", FLOAT, [1, 6]), ("outer", FLOAT, [1, 6])], \
+        [("y", FLOAT, [1, 6]), ("all", FLOAT, [*shape, 6])], [], [[f32(*shape, 4)], [f32(1, 6)], [f32(1, 6)]]
+
+
+@case
+def scan_forwards():
+    return scan(0, 0)
+
+
+@case
+def scan_backwards_by_columns():
+    return scan(1, 1)
+
+
 OPTIONS = ["", "--optimize size", "--step", "--target x86-64-v3 --deterministic", "--precision f16w",
            "--parallel 2"]
 
@@ -198,6 +224,9 @@ def test(name, options):
             for w, f in zip(wanted, found):
                 if np.max(np.abs(w - f), initial=0) > tolerance * max(1, np.max(np.abs(w), initial=0)):
                     return f"{w} wanted, {f} found for {feed}"
+        if "scan" in name:
+            looped = any("each iteration" in f.read_text() for f in pathlib.Path(folder).glob("net.c"))
+            return None if looped != ("--step" in options) else "the calls are no loop"
         regions = len(facts["regions"])
         if not 0 < min(calls) < regions:  # of one side there may be nothing to leave out
             return f"{min(calls)} of {regions} regions ran"

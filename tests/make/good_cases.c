@@ -236,6 +236,29 @@ static void rounds(struct onnx_builder *b)
     builder_end_graph(b, outer);
 }
 
+/* A cell that is scanned over many steps: a loop. */
+static void rounds_in_loop(struct onnx_builder *b)
+{
+    struct builder_outer outer;
+
+    builder_input(b, "x", DTYPE_F32, "20,4");
+    builder_input(b, "start", DTYPE_F32, "4");
+    builder_output(b, "steps", DTYPE_F32, "20,4");
+    builder_output(b, "last", DTYPE_F32, "4");
+    builder_node(b, "Scan", "start x", "last steps");
+    builder_attrs(b, "num_scan_inputs=1");
+    outer = builder_begin_graph(b, "body");
+    builder_input(b, "before", DTYPE_F32, "4");
+    builder_input(b, "step", DTYPE_F32, "4");
+    builder_node(b, "Sub", "step before", "new");
+    builder_node(b, "CumSum", "new axis", "sums");
+    builder_ints(b, "axis", "", (int64_t[]){ 0 });
+    builder_node(b, "Relu", "sums", "state");
+    builder_output(b, "state", DTYPE_F32, "4");
+    builder_output(b, "new", DTYPE_F32, "4");
+    builder_end_graph(b, outer);
+}
+
 /* A shape, starts and an axis that are inputs. */
 static void run_time_numbers(struct onnx_builder *b)
 {
@@ -253,13 +276,21 @@ static void run_time_numbers(struct onnx_builder *b)
 }
 
 const struct recipe good_cases[] = {
-    { "attention_block", attention_block },   { "attention_groups", attention_groups },
-    { "conv_bn_relu", conv_bn_relu },         { "dense_softmax", dense_softmax },
-    { "depthwise_clip", depthwise_clip },     { "element_wise", element_wise },
-    { "hostile_names", hostile_names },       { "move_data", move_data },
-    { "odd_interface", odd_interface },       { "pointwise_residual", pointwise_residual },
-    { "pool_flatten", pool_flatten },         { "rounds", rounds },
-    { "run_time_numbers", run_time_numbers }, { "sum_fp8", sum_fp8 },
+    { "attention_block", attention_block },
+    { "attention_groups", attention_groups },
+    { "conv_bn_relu", conv_bn_relu },
+    { "dense_softmax", dense_softmax },
+    { "depthwise_clip", depthwise_clip },
+    { "element_wise", element_wise },
+    { "hostile_names", hostile_names },
+    { "move_data", move_data },
+    { "odd_interface", odd_interface },
+    { "pointwise_residual", pointwise_residual },
+    { "pool_flatten", pool_flatten },
+    { "rounds", rounds },
+    { "rounds_in_loop", rounds_in_loop },
+    { "run_time_numbers", run_time_numbers },
+    { "sum_fp8", sum_fp8 },
 };
 
 const int n_good_cases = sizeof good_cases / sizeof *good_cases;

@@ -101,6 +101,35 @@ def repeated(n):
     n.op("Loop", [n.const(np.int64(rounds)), n.const(np.array(True)), x], outputs=len(results) - 1, body=body)
 
 
+@piece(3)
+def scanned(n):
+    """A scan along an axis of a value, forwards or backwards, often of enough rounds for a loop in the C."""
+    if depth[0] == DEEPEST:
+        raise Reject("deep enough")
+    x = n.float_value(2, 3)
+    axis = n.below(len(n.shape(x)))
+    if n.shape(x)[axis] < 8 and n.chance(0.7):
+        x = n.op("Concat", [x] * n.choice([4, 8]), axis=axis, keep=False)
+    if n.shape(x)[axis] > 40:
+        raise Reject("too many")
+    first = np.take(n.values[x], 0, axis)
+    state, part, new, seen = (n.name(stem) for stem in ("state", "part", "new", "seen"))
+    n.values[state] = first
+    depth[0] += 1
+    try:
+        body = branch(n, state, first.shape)
+    finally:
+        depth[0] -= 1
+    body.node.extend([helper.make_node("Add", [body.output[0].name, part], [f"{new}_sum"]),
+                      helper.make_node("Tanh", [f"{new}_sum"], [new]), helper.make_node("Neg", [new], [seen])])
+    del body.input[:], body.output[:]
+    body.input.extend([helper.make_tensor_value_info(name, TensorProto.FLOAT, list(first.shape)) for name in (state, part)])
+    body.output.extend([helper.make_tensor_value_info(name, TensorProto.FLOAT, list(first.shape)) for name in (new, seen)])
+    n.op("Scan", [n.const(np.zeros(first.shape, np.float32)), x], outputs=2, body=body, num_scan_inputs=1,
+         scan_input_axes=[axis], scan_input_directions=[n.below(2)],
+         scan_output_axes=[n.choice([0, axis])], scan_output_directions=[n.below(2)])
+
+
 @piece(1)
 def listed(n):
     """Parts as a sequence, of which some stand elsewhere afterwards."""
