@@ -218,6 +218,7 @@ bool reads_quantized(const struct node *node, int input, const struct precision 
     case OP_COUPLING:
     case OP_TREE_ENSEMBLE:
     case OP_NON_MAX_SUPPRESSION:
+    case OP_UNIQUE:
     case OP_IF: return false;
     case OP_ARGMAX:
     case OP_ARGMIN:

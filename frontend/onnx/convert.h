@@ -96,4 +96,20 @@ struct value *onnx_from_ints(struct onnx_node *node, const int64_t *at, int64_t 
 /* Sets output i to `value`; false if it is NULL. */
 bool onnx_output(struct onnx_node *node, int i, struct value *value);
 
+/* --- lengths that depend on the data (open_length.c) -------------------------------------------
+ * `value`, checked at run time: `count` (one i64) must be n, which the file declares. NULL if one is. */
+struct value *onnx_if_count(struct onnx_node *node, struct value *value, struct value *count,
+                            int64_t n);
+
+/* Whether outputs of the node may have an open length: not inside of functions and branches. */
+bool onnx_may_be_open(const struct onnx_node *node);
+
+/* onnx_output for a value that has room for as many elements as there can be, of which `count` (one i64) are there.
+ * The network gets the result NAME.count, of the first such output of a node. Nodes that read the value are an
+ * error, unless they only move it. */
+bool onnx_output_open(struct onnx_node *node, int i, struct value *value, struct value *count);
+
+/* What the value is at compile time. False, without an error, if it is not known. */
+bool onnx_is_number(struct onnx_node *node, const struct value *value, int64_t *number);
+
 #endif

@@ -1,13 +1,15 @@
 /* convert_select.c - Compress, NonZero and NonMaxSuppression: how many elements the result has depends
  * on the data. The file declares how many (or all is known at compile time), and that there are as
- * many is checked at run time. NonMaxSuppression without a declared number gives as many rows as there
- * can be. */
+ * many is checked at run time. Without a declared number the result has room for as many elements as there
+ * can be (open_length.c). */
 #include <math.h>
 
 #include "frontend/onnx/convert_helpers.h"
 
-/* The number of true elements: of a constant, else what the file declares along an axis of the result. -1
- * after an error. */
+enum { OPEN = -2 }; /* in place of a number that is declared */
+
+/* The number of true elements: of a constant, else what the file declares along an axis of the result, or OPEN.
+ * -1 after an error. */
 static int64_t count_wanted(struct onnx_node *node, int condition, int axis)
 {
     struct tensor tensor;
@@ -21,11 +23,12 @@ static int64_t count_wanted(struct onnx_node *node, int condition, int axis)
             n += tensor_at(&tensor, i) != 0;
         return n;
     }
-    if (!onnx_declared(node, 0, &y) || axis >= y.rank || y.dim[axis] < 1) {
-        onnx_undeclared(node, condition);
-        return -1;
-    }
-    return y.dim[axis];
+    if (onnx_declared(node, 0, &y) && axis < y.rank && y.dim[axis] >= 1)
+        return y.dim[axis];
+    if (onnx_may_be_open(node))
+        return OPEN;
+    onnx_undeclared(node, condition);
+    return -1;
 }
 
 /* The indices of the first n elements of a list where true ones stand in front of false ones, each in
@@ -48,26 +51,29 @@ static struct value *true_first(struct onnx_node *node, struct value *condition,
     return sorted ? sorted->outputs[1] : NULL;
 }
 
-/* Where the true elements of a list are. That there are n of them is checked. */
+/* The number of true elements of a list: one i64. */
+static struct value *count_true(struct onnx_node *node, struct value *condition)
+{
+    const struct ints axis = { 1, { 0 } };
+    struct value *numbers = cast_to(node, condition, DTYPE_I64, "numbers");
+
+    return numbers ? reduce_with(node, OP_SUM, numbers, &axis, true, "count") : NULL;
+}
+
+/* Where the true elements of a list are. That there are n of them is checked; OPEN: those of false ones stand behind
+ * them. */
 static struct value *true_indices(struct onnx_node *node, struct value *condition, int64_t n)
 {
-    const union attrs each = { .expect = { .mode = "each" } };
-    struct tensor allowed = { type_make(DTYPE_I64, 2, (const int64_t[]){ 1, 1 }), &n };
-    const struct ints axis = { 1, { 0 } };
-    struct value *inputs[3];
+    const int64_t most = type_elements(&condition->type);
 
-    if (n > type_elements(&condition->type)) {
+    if (n > most) {
         onnx_unsupported(node, "the file declares %lld elements, of %lld", (long long)n,
-                         (long long)type_elements(&condition->type));
+                         (long long)most);
         return NULL;
     }
-    inputs[0] = true_first(node, condition, n);
-    inputs[1] = cast_to(node, condition, DTYPE_I64, "numbers");
-    inputs[1] = inputs[1] ? reduce_with(node, OP_SUM, inputs[1], &axis, true, "count") : NULL;
-    inputs[2] = onnx_from_tensor(node, &allowed, "allowed");
-    return inputs[0] && inputs[1] && inputs[2]
-               ? onnx_build(node, OP_EXPECT, &each, "checked", 3, inputs)
-               : NULL;
+    if (n == OPEN)
+        return true_first(node, condition, most);
+    return onnx_if_count(node, true_first(node, condition, n), count_true(node, condition), n);
 }
 
 /* Without an axis of a list of all elements. */
@@ -94,8 +100,10 @@ bool convert_compress(struct onnx_node *node)
                           (long long)node->inputs[1]->type.dim[0],
                           (long long)x->type.dim[attrs.axis.axis]);
     n = count_wanted(node, 1, (int)attrs.axis.axis);
-    indices = n < 0 ? NULL : true_indices(node, node->inputs[1], n);
-    return indices && onnx_output(node, 0, onnx_build2(node, OP_TAKE, &attrs, "", x, indices));
+    indices = n == -1 ? NULL : true_indices(node, node->inputs[1], n);
+    x = indices ? onnx_build2(node, OP_TAKE, &attrs, "", x, indices) : NULL;
+    return x && (n == OPEN ? onnx_output_open(node, 0, x, count_true(node, node->inputs[1]))
+                           : onnx_output(node, 0, x));
 }
 
 /* Coordinate k of elements of x whose row-major indices these are. */
@@ -113,10 +121,53 @@ static struct value *coordinate(struct onnx_node *node, const struct type *x, st
     return indices;
 }
 
+/* 0 .. n - 1; NULL after an error. */
+static struct value *places(struct onnx_node *node, int64_t n)
+{
+    const struct type type = type_make(DTYPE_I64, 1, &n);
+    int64_t *at;
+
+    if (!onnx_granted(node, DTYPE_I64, (double)n))
+        return NULL;
+    at = constant_alloc(node->fn, &type);
+    for (int64_t i = 0; i < n; i++)
+        at[i] = i;
+    return onnx_from_tensor(node, &(struct tensor){ type, at }, "places");
+}
+
+/* Numbers of which those from `count` on become -1. */
+static struct value *or_none(struct onnx_node *node, struct value *numbers, struct value *count)
+{
+    struct value *at = places(node, numbers->type.dim[numbers->type.rank - 1]), *inputs[3];
+
+    inputs[0] = at && count ? apply2(node, OP_LESS, "is_within", at, count) : NULL;
+    inputs[1] = numbers;
+    inputs[2] = scalar_like(node, numbers, -1, "none");
+    return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "kept", 3, inputs) : NULL;
+}
+
+/* Of the elements of x with these indices, a row for each dim. */
+static struct value *coordinates(struct onnx_node *node, const struct type *x,
+                                 struct value *indices, struct value *count)
+{
+    const struct ints row = { 2, { 1, type_elements(&indices->type) } };
+    const union attrs first = { .axis = { .axis = 0 } };
+    struct value *rows[MAX_RANK];
+
+    for (int k = 0; k < x->rank; k++) {
+        rows[k] = coordinate(node, x, indices, k);
+        if (count && rows[k])
+            rows[k] = or_none(node, rows[k], count);
+        rows[k] = rows[k] ? reshape_to(node, rows[k], &row, "row") : NULL;
+        if (!rows[k])
+            return NULL;
+    }
+    return x->rank == 1 ? rows[0] : onnx_build(node, OP_CONCATENATE, &first, "", x->rank, rows);
+}
+
 bool convert_non_zero(struct onnx_node *node)
 {
-    struct value *x = onnx_input(node, 0), *condition, *indices, *rows[MAX_RANK];
-    const union attrs first = { .axis = { .axis = 0 } };
+    struct value *x = onnx_input(node, 0), *condition, *indices, *count = NULL, *y;
     struct ints flat = { 1, { 0 } };
     int64_t n;
 
@@ -124,7 +175,7 @@ bool convert_non_zero(struct onnx_node *node)
         !onnx_check_kind(node, 0, TAKES_ANY))
         return false;
     n = count_wanted(node, 0, 1);
-    if (n < 0)
+    if (n == -1)
         return false;
     flat.at[0] = type_elements(&x->type);
     condition = x->type.dtype == DTYPE_BOOL
@@ -132,19 +183,12 @@ bool convert_non_zero(struct onnx_node *node)
                     : apply2(node, OP_NOT_EQUAL, "is_not_0", x, scalar_like(node, x, 0, "zero"));
     condition = condition ? reshape_to(node, condition, &flat, "list") : NULL;
     indices = condition ? true_indices(node, condition, n) : NULL;
-    for (int k = 0; k < x->type.rank && indices; k++) {
-        const struct ints row = { 2, { 1, n } };
-
-        rows[k] = coordinate(node, &x->type, indices, k);
-        rows[k] = rows[k] ? reshape_to(node, rows[k], &row, "row") : NULL;
-        if (!rows[k])
-            return false;
-    }
-    if (!indices)
+    if (indices && n == OPEN)
+        count = count_true(node, condition);
+    if (!indices || (n == OPEN && !count))
         return false;
-    if (x->type.rank == 1)
-        return onnx_output(node, 0, rows[0]);
-    return onnx_output(node, 0, onnx_build(node, OP_CONCATENATE, &first, "", x->type.rank, rows));
+    y = coordinates(node, &x->type, indices, count);
+    return y && (count ? onnx_output_open(node, 0, y, count) : onnx_output(node, 0, y));
 }
 
 /* --- NonMaxSuppression ------------------------------------------------------------------------ */
@@ -207,26 +251,12 @@ static struct value *above_threshold(struct onnx_node *node, struct value *score
 /* Of the boxes of a class, best first, those beyond a number of run time are -1. */
 static struct value *at_most(struct onnx_node *node, struct value *chosen)
 {
-    const int64_t n = chosen->type.dim[2];
-    const struct type type = type_make(DTYPE_I64, 1, &n);
-    int64_t *places;
-    struct value *most, *inputs[3];
+    struct value *most;
 
     if (onnx_is_known(node, 2))
         return chosen;
-    if (!onnx_granted(node, DTYPE_I64, (double)n))
-        return NULL;
-    places = constant_alloc(node->fn, &type);
-    for (int64_t i = 0; i < n; i++)
-        places[i] = i;
     most = one_number(node, 2, DTYPE_I64, "most");
-    inputs[0] =
-        most ? apply2(node, OP_LESS, "is_within",
-                      onnx_from_tensor(node, &(struct tensor){ type, places }, "places"), most)
-             : NULL;
-    inputs[1] = chosen;
-    inputs[2] = scalar_like(node, chosen, -1, "none");
-    return inputs[0] && inputs[2] ? onnx_build(node, OP_WHERE, NULL, "kept", 3, inputs) : NULL;
+    return most ? or_none(node, chosen, most) : NULL;
 }
 
 /* (batch, class, box) of the boxes at these places of `chosen` (batches, classes, boxes of each); -1 where

@@ -52,6 +52,7 @@ struct import {
     struct map strings;   /* value name -> struct strings (strings.c) */
     struct value failed;  /* marks names whose definition failed */
     struct value absent;  /* marks optional function inputs that a call omits */
+    struct open_length *open_lengths; /* of outputs (open_length.c) */
     struct map declared;  /* with import_obstacles: tensor -> Onnx__ValueInfoProto */
     bool *refused;        /* [n_node of the main graph], likewise; else NULL */
     int n_open;           /* errors about open dims, for which a length is assumed */
@@ -187,6 +188,11 @@ const Onnx__TypeProto__Tensor *import_declared_shape(const struct import *im, co
  * or behind the result (run_time.def). False after an error; *done: the outputs are set. */
 bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_converter *convert,
                          bool *done);
+
+/* --- open_length.c ----------------------------------------------------------------------------
+ * After the results are named: adds those that say how many elements others have. Errors against nodes that read
+ * values of an open length. */
+void import_lengths(struct import *im);
 
 /* --- control.c -------------------------------------------------------------------------------- */
 

@@ -96,6 +96,13 @@ add("compress", "Compress", [x(4, 5, 3), ("condition", BOOL, [5])], [y(4, 2, 3)]
 add("compress_all", "Compress", [x(2, 3), ("condition", BOOL, [5])], [y(3)], [[[1, 0, 1, 0, 1]]], [[[1, 0, 1, 0, 0]]])
 add("non_zero", "NonZero", [("x", I64, [3, 4])], [("y", I64, [2, 3])],
     [[[0, 5, 0, 0, 0, 0, 0, -1, 0, 0, 0, 7]], [[1, 1, 1] + [0] * 9]], [[[0] * 12], [[1] * 4 + [0] * 8]])
+UNIQUE = [("y", I64, [3]), ("first", I64, [3]), ("kind", I64, [6]), ("size", I64, [3])]
+for unsorted in (0, 1):
+    add(f"unique_{unsorted}", "Unique", [("x", I64, [2, 3])], UNIQUE,
+        [[[5, -1, 5, 5, 2, -1]], [[1, 1, 1, 0, 2, 2]], [[-3, 9, 9, 9, 9, -2**40]]], [[[1] * 6], [[1, 2, 3, 4, 5, 6]]],
+        sorted=1 - unsorted)
+add("unique_rows", "Unique", [("x", I64, [2, 3])], [y(2, 2, kind=I64), ("first", I64, [2]), ("kind", I64, [3])],
+    [[[1, 1, 0, 2, 2, 5]], [[4, 1, 4, 3, 3, 3]]], [[[1] * 6], [[1, 2, 3, 4, 5, 6]]], axis=-1)
 add("boxes", "NonMaxSuppression", ["boxes", ("scores", FLOAT, [1, 2, 4]), "most", "iou", "least"], [("y", I64, [3, 3])],
     [[[.9, .8, .1, .3, .2, .1, .9, .1]], [[.1, .8, .1, .9, .1, .1, .4, .2]]],
     [[[.9, .8, .9, .9, .9, .1, .9, .1]], [[0] * 8]],
@@ -235,6 +242,62 @@ def test(name, options):
     return None
 
 
+def open_case(op, kind, shape, results, behind, **attributes):
+    """results: (name, type, shape, the axis of open length); behind: what is there behind the last element, None = anything."""
+    inputs = [("x", kind, shape)]
+    if op == "Compress":
+        axis = attributes.get("axis")
+        inputs.append(("condition", BOOL, [int(np.prod(shape)) if axis is None else shape[axis]]))
+    outputs = [(name, k, [None if i == axis else d for i, d in enumerate(dims)]) for name, k, dims, axis in results]
+    graph = helper.make_graph(
+        [helper.make_node(op, [i[0] for i in inputs], [f"{o[0]}_0" for o in outputs], **attributes)] +
+        [helper.make_node("Identity" if behind is None else "Transpose", [f"{o[0]}_0"], [o[0]]) for o in outputs], "g",
+        [helper.make_tensor_value_info(*i) for i in inputs],
+        [helper.make_tensor_value_info(n, k, d if behind is None else d[::-1]) for n, k, d in outputs])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), inputs
+
+
+OPEN = {
+    "open_non_zero": ("NonZero", FLOAT, [3, 5], [("y", I64, [2, 15], 1)], -1, {}),
+    "open_non_zero_of_a_list": ("NonZero", BOOL, [9], [("y", I64, [1, 9], 1)], -1, {}),
+    "open_compress": ("Compress", FLOAT, [2, 7, 3], [("y", FLOAT, [2, 7, 3], 1)], None, {"axis": 1}),
+    "open_compress_all": ("Compress", I64, [3, 4], [("y", I64, [12], 0)], None, {}),
+    "open_unique": ("Unique", FLOAT, [3, 4], [("y", FLOAT, [12], 0), ("first", I64, [12], 0), ("kind", I64, [12], None),
+                                         ("size", I64, [12], 0)], None, {}),
+    "open_unique_as_they_come": ("Unique", I64, [30], [("y", I64, [30], 0), ("first", I64, [30], 0), ("kind", I64, [30], None),
+                                                  ("size", I64, [30], 0)], None, {"sorted": 0}),
+    "open_unique_slices": ("Unique", FLOAT, [2, 6, 2], [("y", FLOAT, [2, 6, 2], 1), ("first", I64, [6], 0),
+                                                   ("kind", I64, [6], None)], None, {"axis": 1}),
+}
+
+
+def test_open_length(name, options):
+    """Results of which the file does not say how long they are: ONNX Runtime's, and how many elements there are."""
+    op, kind, shape, results, behind, attributes = OPEN[name]
+    model, inputs = open_case(op, kind, shape, results, behind, **attributes)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    outputs = [(n, k, d if behind is None else d[::-1]) for n, k, d, _ in results] + [("count", I64, [1])]
+    with tempfile.TemporaryDirectory() as folder:
+        library, facts = build(model, options, pathlib.Path(folder))
+        for turn in range(24):
+            feed = {n: (rng.integers(-1, 1 + turn % 4, d) if k != BOOL else rng.random(d) * 24 < turn)
+                    .astype(helper.tensor_dtype_to_np_dtype(k)) for n, k, d in inputs}
+            wanted = session.run(None, feed)
+            code, found = run(library, facts, feed.values(), outputs)
+            if code:
+                return f"net_run returned {code}"
+            for w, f, (_, _, dims, axis) in zip(wanted, found, results):
+                axis = axis if axis is None or behind is None else len(dims) - 1 - axis
+                n = None if axis is None else w.shape[axis]
+                if n is not None and n != found[-1][0]:
+                    return f"{n} elements wanted, {found[-1][0]} found"
+                if (w != np.take(f, range(n), axis) if n is not None else w != f).any():
+                    return f"{w} wanted, {f} found for {feed}"
+                if n is not None and behind is not None and (np.delete(f, range(n), axis) != behind).any():
+                    return f"{f} found, {behind} wanted behind {n} elements"
+    return None
+
+
 def test_open_boxes():
     """Boxes of which the file does not say how many: ONNX Runtime's, and -1 behind them."""
     given, result = [("boxes", FLOAT, [2, 7, 4]), ("scores", FLOAT, [2, 3, 7])], [("y", I64, [24, 3])]
@@ -260,11 +323,12 @@ def test_open_boxes():
 
 
 def main():
-    wanted = [c for c in CASES if not sys.argv[1:] or any(a in c for a in sys.argv[1:])]
+    every = [*((c, test) for c in CASES), *((c, test_open_length) for c in OPEN)]
+    wanted = [(c, check) for c, check in every if not sys.argv[1:] or any(a in c for a in sys.argv[1:])]
     failed = 0
-    for i, name in enumerate(wanted):
+    for i, (name, check) in enumerate(wanted):
         options = OPTIONS[i % len(OPTIONS)]
-        why = test(name, options)
+        why = check(name, options)
         failed += why is not None
         print(f"{'FAIL' if why else 'ok'}  {name} {options}{': ' + why if why else ''}", flush=True)
     if not sys.argv[1:]:

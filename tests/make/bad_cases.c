@@ -12,9 +12,9 @@ static void interface(struct onnx_builder *b, const char *in, const char *out)
 static void unknown_operators(struct onnx_builder *b)
 {
     interface(b, "4", "4");
-    builder_node(b, "Unique", "x", "a");
+    builder_node(b, "Multinomial", "x", "a");
     builder_name(b, "find");
-    builder_node(b, "Unique", "x", "b");
+    builder_node(b, "Multinomial", "x", "b");
     builder_name(b, "find again");
     builder_domain(b, "com.example", 1);
     builder_node(b, "com.example:Magic", "x", "y");
@@ -110,6 +110,16 @@ static void undeclared_shape(struct onnx_builder *b)
     builder_node(b, "Softmax", "a", "y");
 }
 
+/* How many indices there are is known at run time only, and Gather reads them. */
+static void open_length(struct onnx_builder *b)
+{
+    builder_input(b, "x", DTYPE_F32, "4");
+    builder_output(b, "y", DTYPE_F32, "1,n");
+    builder_node(b, "NonZero", "x", "indices");
+    builder_name(b, "find");
+    builder_node(b, "Gather", "x indices", "y");
+}
+
 static void bad_attributes(struct onnx_builder *b)
 {
     interface(b, "1,3,8,8", "1,3,8,8");
@@ -151,6 +161,7 @@ const struct recipe bad_cases[] = {
     { "cycle", cycle },
     { "defined_twice", defined_twice },
     { "old_opset", old_opset },
+    { "open_length", open_length },
     { "outside_data", outside_data },
     { "short_payload", short_payload },
     { "too_big", too_big },

@@ -42,6 +42,8 @@ static const struct kernel_case sums[] = {
     { "reduce", "max", "axis=[1]", "i8[2,0]" },
     { "scatter_elements", "scatter_elements", "axis=0", "f32[4]; i64[0]; f32[0]" },
     { "scatter_nd", "scatter_nd", "", "f32[4]; i64[0,1]; f32[0]" },
+    { "unique", "unique", "sorted=true", "f32[2,0]" },
+    { "unique", "unique", "sorted=false", "f32[0,2]" },
     { "lstm", "nn.lstm", "hidden_size=3", "f32[0,1,2]; const f32[1,12,2]; const f32[1,12,3]" },
 };
 

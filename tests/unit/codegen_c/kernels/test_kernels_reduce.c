@@ -155,6 +155,12 @@ static const struct kernel_case lines[] = {
     { "topk", "topk", "axis=1, k=1, largest=true", "u8[3,4,5]" },
     { "topk", "topk", "axis=0, k=4, largest=true", "f32[7] 1 nan 3 3 nan -inf inf" },
     { "topk", "topk", "axis=0, k=3, largest=true", "f64[5]" },
+    { "unique", "unique", "sorted=true", "f32[40,1] 3 1 nan 2 -inf 1 0 -0 nan inf 7 5" },
+    { "unique", "unique", "sorted=false", "f32[40,1] 3 1 nan 2 -inf 1 0 -0 nan inf 7 5" },
+    { "unique", "unique", "sorted=true", "f64[7,3] 2 1 1 2 1 nan" },
+    { "unique", "unique", "sorted=true", "u8[9,2] 200 1 3 200" },
+    { "unique", "unique", "sorted=true", "i64[30,1] 5 -9 5 4611686018427387904" },
+    { "unique", "unique", "sorted=false", "i16[30,2] 5 -9 5" },
 };
 
 /* Ties at the level, zeros of either sign, more than k NaN, all of a row. */

@@ -126,6 +126,23 @@ static const struct op_case topks[] = {
     { "topk", TOPK("0", "1", "true"), "bool[3] 1", ";", "input 0 of topk is bool" },
 };
 
+static const struct op_case uniques[] = {
+    { "unique", "{sorted=true}", "f32[5,1] 3 1 3 nan 1",
+      "i64[5] 1 0 3 0 0; i64[5] 1 0 1 2 0; i64[5] 2 2 1 0 0; i64[1] 3", NULL },
+    { "unique", "{sorted=false}", "f32[5,1] 3 1 3 nan nan",
+      "i64[5] 0 1 3 0 0; i64[5] 0 1 0 2 2; i64[5] 2 1 2 0 0; i64[1] 3", NULL },
+    { "unique", "{sorted=true}", "i8[4,2] 1 5 -1 9 1 2 -1 9",
+      "i64[4] 1 2 0 0; i64[4] 2 0 1 0; i64[4] 2 1 1 0; i64[1] 3", NULL },
+    { "unique", "{sorted=true}", "u64[2,1] 18446744073709551615 18446744073709551614",
+      "i64[2] 1 0; i64[2] 1 0; i64[2] 1 1; i64[1] 2", NULL },
+    { "unique", "{sorted=true}", "f64[2,1] 0 -0", "i64[2] 0 0; i64[2] 0 0; i64[2] 2 0; i64[1] 1",
+      NULL },
+    { "unique", "{sorted=true}", "f32[2,0]", "i64[2] 0 0; i64[2] 0 0; i64[2] 2 0; i64[1] 1", NULL },
+    { "unique", "{sorted=false}", "f32[0,3]", "i64[0]; i64[0]; i64[0]; i64[1] 0", NULL },
+    { "unique", "{sorted=true}", "f32[3] 1", ";;;", "expected" },
+    { "unique", "{sorted=true}", "bool[3,1] 1", ";;;", "input 0 of unique is bool" },
+};
+
 START_TEST(reductions_are_exact_for_integers_and_defined_for_nothing)
 {
     op_case_check(&reductions[_i]);
@@ -141,6 +158,12 @@ END_TEST
 START_TEST(operators_along_an_axis_do_not_overflow)
 {
     op_case_check(&along_axis[_i]);
+}
+END_TEST
+
+START_TEST(kinds_of_rows_are_counted)
+{
+    op_case_check(&uniques[_i]);
 }
 END_TEST
 
@@ -162,6 +185,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_first_or_last_best_element_is_found, 0, N_ROWS(args));
     tcase_add_loop_test(tcase, operators_along_an_axis_do_not_overflow, 0, N_ROWS(along_axis));
     tcase_add_loop_test(tcase, equal_elements_rank_by_index, 0, N_ROWS(topks));
+    tcase_add_loop_test(tcase, kinds_of_rows_are_counted, 0, N_ROWS(uniques));
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
