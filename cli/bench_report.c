@@ -189,20 +189,26 @@ static void print_peer(struct cli *cli, const struct bench *bench)
         ratio(arena, &own->cold_runs, &peer->cold_runs));
 }
 
+static void print_code(const struct cli *cli, const struct bench *bench)
+{
+    const struct object_size *size = &bench->own.size;
+
+    say(cli, "  code      %llu bytes of text, %llu constants, %llu data, %llu bss; arena %zu\n",
+        (unsigned long long)size->text, (unsigned long long)size->rodata,
+        (unsigned long long)size->data, (unsigned long long)size->bss,
+        bench->own.code.result.arena_bytes);
+}
+
 static void print_whole(struct cli *cli, const struct bench *bench, const struct table *table)
 {
     const struct contender *own = &bench->contenders[OWN];
-    const struct codegen_result *result = &bench->own.code.result;
     struct arena *arena = &cli->ctx->perm;
     const double rate = flops(table->all.macs, summarise(&own->warm).median);
 
     say(cli, "  warm      %s\n  cold      %s\n", ms(arena, &own->warm), ms(arena, &own->cold_runs));
     say(cli, "  speed     %.2f GFLOP/s, %.1f %% of the peak of %.1f measured beside it\n",
         rate / 1e9, 100 * rate / table->peak, table->peak / 1e9);
-    say(cli, "  code      %llu bytes of text, %llu constants, %llu data, %llu bss; arena %zu\n",
-        (unsigned long long)bench->own.size.text, (unsigned long long)bench->own.size.rodata,
-        (unsigned long long)bench->own.size.data, (unsigned long long)bench->own.size.bss,
-        result->arena_bytes);
+    print_code(cli, bench);
     print_peer(cli, bench);
     say(cli, "  outputs   %.1e off oneDNN's, relative to the largest", bench->engine_error);
     if (bench->peer != PEER_ENGINE && bench->peer != PEER_NONE && isfinite(bench->peer_error))
@@ -321,4 +327,48 @@ void bench_report(struct cli *cli, struct bench *bench)
     print_whole(cli, bench, &table);
     if (cli->json)
         add_json(cli, bench, &table);
+}
+
+/* --- with --vary ------------------------------------------------------------------------------ */
+
+static void add_size_json(struct cli *cli, const char *at, const struct bench *bench)
+{
+    const struct contender *own = &bench->contenders[OWN];
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(cli->json, "sizes"), *row = cJSON_CreateObject();
+
+    if (!list)
+        list = cJSON_AddArrayToObject(cli->json, "sizes");
+    cJSON_AddStringToObject(row, "at", at);
+    add_summary(row, "warm_ms", summarise(&own->warm), 1e3);
+    add_summary(row, "cold_ms", summarise(&own->cold_runs), 1e3);
+    add_peer(bench, row);
+    add_error(row, "outputs_error", bench->engine_error);
+    cJSON_AddItemToArray(list, row);
+}
+
+void bench_report_size(struct cli *cli, const char *at, struct bench *bench)
+{
+    const struct contender *own = &bench->contenders[OWN], *peer = &bench->contenders[PEER];
+    struct arena *arena = &cli->ctx->perm;
+
+    say(cli, "%-20s %s; cold %.4f ms", at, ms(arena, &own->warm),
+        summarise(&own->cold_runs).median * 1e3);
+    if (bench->peer != PEER_NONE)
+        say(cli, "; %s of %s's time", ratio(arena, &own->warm, &peer->warm), peer_name(bench));
+    say(cli, "\n");
+    if (cli->json)
+        add_size_json(cli, at, bench);
+}
+
+void bench_report_code(struct cli *cli, struct bench *bench)
+{
+    say(cli, "%d sizes, one program; %s; compiled in %.1f s; core %d\n", bench->sized->variants->n,
+        bench->cflags, bench->compile_seconds, bench->core);
+    print_code(cli, bench);
+    if (!cli->json)
+        return;
+    cJSON_AddStringToObject(cli->json, "cflags", bench->cflags);
+    cJSON_AddNumberToObject(cli->json, "core", bench->core);
+    cJSON_AddNumberToObject(cli->json, "compile_seconds", bench->compile_seconds);
+    add_sizes(bench, cli->json);
 }

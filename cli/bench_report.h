@@ -8,4 +8,8 @@
 /* Prints text, or adds members to cli->json. */
 void bench_report(struct cli *cli, struct bench *bench);
 
+/* Of --vary: a line for a size, and the code of all. */
+void bench_report_size(struct cli *cli, const char *at, struct bench *bench);
+void bench_report_code(struct cli *cli, struct bench *bench);
+
 #endif

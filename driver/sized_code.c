@@ -47,6 +47,8 @@ static bool compile(struct driver_state *given, struct sized_code *out)
     driver->log = given->log;
     if (given->args.command == COMMAND_RUN)
         driver->args.options[OPTION_INPUT].n = 0;
+    if (given->args.command == COMMAND_BENCH) /* of the program that is timed */
+        driver->args.options[OPTION_CC].n = driver->args.options[OPTION_CFLAGS].n = 0;
     variants = variants_read(driver);
     if (!variants)
         return false;
@@ -65,14 +67,17 @@ static bool compile(struct driver_state *given, struct sized_code *out)
     return output_commit(&set);
 }
 
+bool sized_code_write(struct driver_state *given, struct sized_code *out)
+{
+    *out = (struct sized_code){ .driver = driver_begin(given->ctx, COMMAND_COMPILE) };
+    return host_code_folder(given, &out->code) && compile(given, out);
+}
+
 bool sized_code_build(struct driver_state *given, struct sized_code *out)
 {
     struct generated_options options = { .name = "model" };
-    bool ok;
 
-    *out = (struct sized_code){ .driver = driver_begin(given->ctx, COMMAND_COMPILE) };
-    ok = host_code_folder(given, &out->code) && compile(given, out);
-    if (!ok)
+    if (!sized_code_write(given, out))
         return false;
     options.dir = out->code.dir;
     options.files = out->code.files;

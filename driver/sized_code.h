@@ -1,4 +1,4 @@
-/* sized_code.h - generated C for several sizes (--vary), built for this machine; for verify and run. */
+/* sized_code.h - generated C for several sizes (--vary), built for this machine; for verify, run and bench. */
 #ifndef DRIVER_SIZED_CODE_H
 #define DRIVER_SIZED_CODE_H
 
@@ -11,7 +11,10 @@ struct sized_code {
     const struct variants *variants; /* NULL before */
 };
 
-/* Compiles and builds as the options say. False after an error; call sized_code_free in any case. */
+/* Writes the C as the options say. False after an error; call sized_code_free in any case. */
+bool sized_code_write(struct driver_state *given, struct sized_code *out);
+
+/* Likewise, and builds it. */
 bool sized_code_build(struct driver_state *given, struct sized_code *out);
 
 /* NAME_run's arguments for combination v: [n_symbols], of the arena of ctx. */

@@ -206,7 +206,7 @@ static bool measure(struct bench *bench)
     bench->rounds.contenders = bench->contenders;
     bench->rounds.n_contenders = bench->peer == PEER_NONE ? 1 : 2;
     bench->rounds.block_seconds = BLOCK_SECONDS;
-    bench->rounds.between = measure_regions;
+    bench->rounds.between = bench->sized ? NULL : measure_regions;
     bench->rounds.user = bench;
     return rounds_run(ctx, &bench->rounds);
 }
@@ -222,6 +222,20 @@ static bool check_all_options(struct bench *bench)
     if (!bench->cflags)
         bench->cflags = bench_default_flags(driver);
     return true;
+}
+
+/* All sizes share the time. */
+static bool check_sized_options(struct bench *bench)
+{
+    if (!check_all_options(bench))
+        return false;
+    bench->rounds.seconds /= bench->sized->variants->n;
+    if (bench->peer != PEER_PLAIN)
+        return true;
+    diag_error(bench->driver->ctx, DIAG_USAGE, NULL,
+               "--vs plain: not with dimensions that are known at run time only (--vary)");
+    diag_help(bench->driver->ctx, "--shape NAME=VALUE compares one size");
+    return false;
 }
 
 static bool load(struct bench *bench)
@@ -267,12 +281,20 @@ static bool build_programs(struct bench *bench)
            bench_build_peer(bench);
 }
 
+/* The program of the first size is that of all. */
+static bool build_sized(struct bench *bench)
+{
+    if (bench->own.path)
+        return bench_build_peer(bench);
+    return program_build_sized(bench, &bench->own) && bench_build_peer(bench);
+}
+
 static bool start_programs(struct bench *bench)
 {
     bench->core = bind_to_core(); /* compilers may use all of them */
     engine_use_one_core();
-    if (!program_start(bench, &bench->own) || !program_start(bench, &bench->stepping) ||
-        !bench_start_peer(bench))
+    if (!program_start(bench, &bench->own) ||
+        (!bench->sized && !program_start(bench, &bench->stepping)) || !bench_start_peer(bench))
         return false;
     bench->contenders[OWN].worker = bench->own.worker;
     return true;
@@ -294,6 +316,28 @@ bool driver_bench(struct driver_state *driver, struct bench *out)
     bool ok = true;
 
     *out = (struct bench){ .driver = driver };
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && ok; i++)
+        ok = stages[i](out);
+    return ok;
+}
+
+bool driver_bench_size(struct driver_state *driver, const struct sized_code *code, int size,
+                       const struct bench *first, struct bench *out)
+{
+    static bool (*const stages[])(struct bench *) = {
+        check_sized_options, load,      read_inputs, simplify_to_fuse, build_sized,
+        start_programs,      check_own, check_peer,  measure,
+    };
+    bool ok = true;
+
+    *out = (struct bench){ .driver = driver, .sized = code, .size = size };
+    if (first) {
+        out->own.code = first->own.code;
+        out->own.path = first->own.path;
+        out->own.size = first->own.size;
+        out->own.borrows = true;
+        out->compile_seconds = first->compile_seconds;
+    }
     for (size_t i = 0; i < sizeof stages / sizeof *stages && ok; i++)
         ok = stages[i](out);
     return ok;

@@ -4,6 +4,7 @@
 #define DRIVER_COMMANDS_BENCH_H
 
 #include "driver/host_code.h"
+#include "driver/sized_code.h"
 #include "measure/object_size.h"
 #include "measure/rounds.h"
 #include "runtime/engine/engine.h"
@@ -23,10 +24,13 @@ struct program {
     struct object_size size; /* size of the model's own files */
     const char *path;
     struct worker *worker;
+    bool borrows; /* the files, of --vary */
 };
 
 struct bench {
     struct driver_state *driver;
+    const struct sized_code *sized;         /* --vary: the C for all sizes, of which ... */
+    int size;                               /* ... this one runs */
     struct host_code harness;               /* folder with the harness ... */
     const char *harness_objects[2];         /* ... and its objects, once built */
     const char *compiler, *cflags, *runner; /* NULL = the default, none */
@@ -58,12 +62,20 @@ struct bench {
 /* Builds, checks and times the model's code. False after an error. Call driver_bench_free in any
  * case. */
 bool driver_bench(struct driver_state *driver, struct bench *out);
+
+/* Likewise for one size of the code of all, without its regions; `driver` is that of the size alone. The program is
+ * built by the first, which the others are given and which is freed last. */
+bool driver_bench_size(struct driver_state *driver, const struct sized_code *code, int size,
+                       const struct bench *first, struct bench *out);
 void driver_bench_free(struct bench *bench);
 
 /* Generates and compiles the C of program->module with the harness, which is compiled for the first
  * program only. sharing (or NULL): a program of this module whose objects are reused for equal
  * files. False after an error. Call program_free in any case. */
 bool program_build(struct bench *bench, struct program *program, const struct program *sharing);
+
+/* Compiles and links the C of bench->sized. */
+bool program_build_sized(struct bench *bench, struct program *program);
 
 /* -O3 and the flags for --target's CPU, or the host's. */
 const char *bench_default_flags(struct driver_state *driver);

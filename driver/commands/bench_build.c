@@ -35,10 +35,12 @@ static bool write_harness(struct driver_state *driver, struct host_code *folder)
     return output_commit(&set);
 }
 
-static bool write_adapter(struct driver_state *driver, struct program *program)
+static bool write_adapter(struct driver_state *driver, const struct sized_code *sized,
+                          struct program *program)
 {
-    return adapter_write(driver->ctx, program->module->main, "model", program->step,
-                         &(struct adapter_memory){ 0 },
+    const struct adapter_memory memory = { .n_sizes = sized ? sized->variants->n_symbols : 0 };
+
+    return adapter_write(driver->ctx, program->module->main, "model", program->step, &memory,
                          host_code_path(driver, &program->code, "model_adapter.c"));
 }
 
@@ -172,7 +174,7 @@ bool program_build(struct bench *bench, struct program *program, const struct pr
 
     if (!host_code_write(driver, program->module, program->step, program->choices,
                          &program->code) ||
-        !write_adapter(driver, program))
+        !write_adapter(driver, NULL, program))
         return false;
     start = wall_seconds();
     if (!compile_objects(bench, program, sharing) || !compile_harness(bench) ||
@@ -180,6 +182,20 @@ bool program_build(struct bench *bench, struct program *program, const struct pr
         host_code_explain(driver, program->module, &program->code);
         return false;
     }
+    bench->compile_seconds += wall_seconds() - start;
+    return true;
+}
+
+bool program_build_sized(struct bench *bench, struct program *program)
+{
+    const double start = wall_seconds();
+
+    program->borrows = true;
+    program->code = bench->sized->code;
+    if (!write_adapter(bench->driver, bench->sized, program) ||
+        !compile_objects(bench, program, NULL) || !compile_harness(bench) ||
+        !link_program(bench, program))
+        return false;
     bench->compile_seconds += wall_seconds() - start;
     return true;
 }
@@ -222,6 +238,17 @@ const char *bench_write_tensor(struct bench *bench, const char *name, const stru
     return write_tensor(bench->driver, &bench->own.code, name, tensor);
 }
 
+/* Behind the inputs, as the adapter reads them. */
+static bool send_sizes(struct bench *bench, struct program *program)
+{
+    const int64_t n = bench->sized->variants->n_symbols;
+    const struct tensor sizes = { type_make(DTYPE_I32, 1, &n),
+                                  (void *)sized_code_sizes(bench->sized, bench->size) };
+    const char *path = write_tensor(bench->driver, &program->code, "sizes.bin", &sizes);
+
+    return path && worker_ask(program->worker, "input %s", path);
+}
+
 bool program_start(struct bench *bench, struct program *program)
 {
     struct driver_state *driver = bench->driver;
@@ -239,6 +266,7 @@ bool program_start(struct bench *bench, struct program *program)
 
         ok = path && worker_ask(program->worker, "input %s", path);
     }
+    ok = ok && (!bench->sized || send_sizes(bench, program));
     for (int i = 0; i < fn->ret->n_inputs && ok; i++)
         ok = worker_ask(program->worker, "output %zu", type_bytes(&fn->ret->inputs[i]->type)) !=
              NULL;
@@ -248,7 +276,7 @@ bool program_start(struct bench *bench, struct program *program)
 void program_free(struct program *program)
 {
     worker_stop(program->worker);
-    if (program->code.dir)
+    if (program->code.dir && !program->borrows)
         host_code_free(&program->code);
 }
 

@@ -28,6 +28,21 @@ N ONNX nodes -> N regions, N M MACs; -ON -march=native -ffp-contract=fast; compi
   speed     N GFLOP/s, N % of the peak of N measured beside it
   code      N bytes of text, N constants, N data, N bss; arena N
   outputs   N off oneDNN's, relative to the largest
+# Sizes known at run time: a line for each, of one program.
+$ relayc bench $MODELS/unbound_dimensions.onnx --extract mask..y --vary batch=1..3 --repeat 1 --cflags '-O2' | sed 's/[0-9.e-]*[0-9]/N/g'
+batch=N              N ms (N .. N, least N); cold N ms
+batch=N              N ms (N .. N, least N); cold N ms
+batch=N              N ms (N .. N, least N); cold N ms
+N sizes, one program; -ON; compiled in N s; core N
+  code      N bytes of text, N constants, N data, N bss; arena N
+$ relayc bench $MODELS/unbound_dimensions.onnx --extract mask..y --max batch=2 --repeat 1 --vs engine --json | grep -c '"at":'
+2
+$ relayc bench $MODELS/unbound_dimensions.onnx --extract mask..y --vary batch=1..3 --vs plain
+error[R0501]: --vs plain: not with dimensions that are known at run time only (--vary)
+ --> MODELS/unbound_dimensions.onnx
+note: with batch=3 (--vary)
+help: --shape NAME=VALUE compares one size
+[2]
 $ relayc bench
 error[R0501]: 'relayc bench' needs MODEL.onnx
 help: 'relayc bench --help' shows how it is used
