@@ -35,6 +35,7 @@ NOT_RUN = {
     "relayc compile speech.onnx --vary": "tests/e2e/vary.py compiles such networks",
     "relayc verify speech.onnx --vary": "likewise",
     "relayc run speech.onnx --vary": "likewise",
+    "relayc bench speech.onnx --vary": "tests/golden/cli/bench.t times one",
     "relayc compile silero_vad.onnx": "tests/e2e/run_state --full does",
 }
 
