@@ -217,6 +217,48 @@ START_TEST(sequences_are_scanned)
 }
 END_TEST
 
+/* Operator set 8: two batches of three rows each; the second network has lengths, the third batches that differ. */
+START_TEST(batches_are_scanned_one_after_the_other)
+{
+    struct builder_outer outer;
+
+    b->model->opset_import[0]->version = 8;
+    builder_input(b, "x", DTYPE_F32, _i == 2 ? "1,3,4" : "2,3,4");
+    builder_input(b, "s", DTYPE_F32, "2,4");
+    builder_input(b, "lengths", DTYPE_I64, "2");
+    builder_output(b, "t", DTYPE_F32, "2,4");
+    builder_output(b, "z", DTYPE_F32, "2,3,4");
+    builder_node(b, "Scan", _i == 1 ? "lengths s x" : "_ s x", "t z");
+    builder_attrs(b, "num_scan_inputs=1 directions=[1]");
+    outer = builder_begin_graph(b, "body");
+    builder_input(b, "before", DTYPE_F32, "4");
+    builder_input(b, "row", DTYPE_F32, "4");
+    builder_node(b, "Add", "before row", "sum");
+    builder_output(b, "sum", DTYPE_F32, "4");
+    builder_output(b, "sum", DTYPE_F32, "4");
+    builder_end_graph(b, outer);
+    if (_i == 1) {
+        ck_assert(!import());
+        ck_assert_msg(expect_error(ctx, DIAG_UNSUPPORTED_FORM, "has lengths of its sequences"),
+                      "%s", expect_text(ctx));
+        return;
+    }
+    if (_i == 2) {
+        ck_assert(!import());
+        ck_assert_msg(
+            expect_error(ctx, DIAG_SHAPE, "input 2 has not the batches of the others in front"),
+            "%s", expect_text(ctx));
+        return;
+    }
+    import_fine();
+    ck_assert_msg(strstr(listing(module), "sum_6 = add(sum_5, "), "%s", listing(module));
+    ck_assert_msg(strstr(listing(module), "= concatenate(t, t_2)\n"), "%s", listing(module));
+    ck_assert_int_eq(module->main->ret->inputs[1]->type.rank, 3);
+    ck_assert_int_eq(module->main->ret->inputs[1]->type.dim[0], 2);
+    ck_assert_int_eq(module->main->ret->inputs[1]->type.dim[1], 3);
+}
+END_TEST
+
 /* --- refused ---------------------------------------------------------------------------------- */
 
 static void body(const char *condition, const char *output)
@@ -312,6 +354,7 @@ int main(void)
     tcase_add_test(tests, what_rounds_of_run_time_give_has_no_length);
     tcase_add_test(tests, what_rounds_give_is_stacked);
     tcase_add_loop_test(tests, sequences_are_scanned, 0, 2);
+    tcase_add_loop_test(tests, batches_are_scanned_one_after_the_other, 0, 3);
     tcase_add_loop_test(tests, what_is_not_known_or_fits_not_is_refused, 0,
                         sizeof refused / sizeof *refused);
     tcase_add_loop_test(tests, scans_that_do_not_fit_are_refused, 0, sizeof scans / sizeof *scans);
