@@ -93,46 +93,6 @@ void add_call(struct codegen *codegen, struct str *out, const struct region *reg
     str_printf(out, "%*s}\n", indent, "");
 }
 
-static bool same_guard(const struct guard *a, const struct guard *b)
-{
-    return a->condition == b->condition && a->when == b->when;
-}
-
-/* Brackets that stand open. */
-struct brackets {
-    struct guards guards;
-    bool *is_else; /* [guards.n] */
-};
-
-/* The brackets around the next region. What closes a condition and opens its opposite is an else.
- */
-static void change_guards(struct codegen *codegen, struct str *out, struct brackets *open,
-                          const struct guards *to)
-{
-    struct guards *from = &open->guards;
-    int common = 0;
-    bool opposite;
-
-    while (common < from->n && common < to->n && same_guard(&from->at[common], &to->at[common]))
-        common++;
-    opposite = common < from->n && common < to->n && !open->is_else[common] &&
-               from->at[common].condition == to->at[common].condition;
-    while (from->n > common) {
-        from->n--;
-        str_printf(out, "%*s}%s", 4 + 4 * from->n, "",
-                   from->n == common && opposite ? " else {\n" : "\n");
-    }
-    for (; from->n < to->n; from->n++) {
-        const struct guard *guard = &to->at[from->n];
-
-        open->is_else[from->n] = opposite && from->n == common;
-        if (!open->is_else[from->n])
-            str_printf(out, "%*sif (%s*%s) {\n", 4 + 4 * from->n, "", guard->when ? "" : "!",
-                       entry_name(codegen, guard->condition));
-        from->at[from->n] = *guard;
-    }
-}
-
 int most_guards(const struct codegen *codegen)
 {
     int most = 0;
@@ -143,33 +103,89 @@ int most_guards(const struct codegen *codegen)
     return most;
 }
 
+static bool same_guard(const struct guard *a, const struct guard *b)
+{
+    return a->condition == b->condition && a->when == b->when;
+}
+
+/* Brackets that stand open. */
+struct brackets {
+    int indent; /* outside of them */
+    struct guards guards;
+    bool *is_else; /* [guards.n] */
+};
+
+static struct brackets no_brackets(struct codegen *codegen, int indent)
+{
+    struct arena *arena = &codegen->arena;
+    const int most = most_guards(codegen);
+
+    return (struct brackets){ indent,
+                              { 0, arena_array(arena, struct guard, most) },
+                              arena_array(arena, bool, most) };
+}
+
+/* The brackets around the next region (NULL: none), in a loop of its first round. What closes a condition and opens its
+ * opposite is an else. */
+static void change_guards(struct codegen *codegen, struct str *out, struct brackets *open,
+                          const struct region *region, const struct call_loop *loop)
+{
+    const struct guards none = { 0, NULL }, *to = region ? &region->guards : &none;
+    struct guards *from = &open->guards;
+    int common = 0;
+    bool opposite;
+
+    while (common < from->n && common < to->n && same_guard(&from->at[common], &to->at[common]))
+        common++;
+    opposite = common < from->n && common < to->n && !open->is_else[common] &&
+               from->at[common].condition == to->at[common].condition;
+    while (from->n > common) {
+        from->n--;
+        str_printf(out, "%*s}%s", open->indent + 4 * from->n, "",
+                   from->n == common && opposite ? " else {\n" : "\n");
+    }
+    for (; from->n < to->n; from->n++) {
+        const struct guard *guard = &to->at[from->n];
+
+        open->is_else[from->n] = opposite && from->n == common;
+        if (!open->is_else[from->n])
+            str_printf(out, "%*sif (%s*%s) {\n", open->indent + 4 * from->n, "",
+                       guard->when ? "" : "!",
+                       loop ? loop_condition(codegen, loop, region->index, from->n)
+                            : entry_name(codegen, guard->condition));
+        from->at[from->n] = *guard;
+    }
+}
+
 static void add_loop(struct codegen *codegen, struct str *out, const struct call_loop *loop)
 {
+    struct brackets open = no_brackets(codegen, 8);
+
     add_loop_head(codegen, out, loop);
-    for (int r = loop->first; r < loop->first + loop->period; r++)
-        add_plain_call(codegen, out, &codegen->regions[r], loop, 8);
+    for (int r = loop->first; r < loop->first + loop->period; r++) {
+        change_guards(codegen, out, &open, &codegen->regions[r], loop);
+        add_plain_call(codegen, out, &codegen->regions[r], loop, 8 + 4 * open.guards.n);
+    }
+    change_guards(codegen, out, &open, NULL, loop);
     str_add(out, "    }\n");
 }
 
 void add_calls(struct codegen *codegen, struct str *out, int variant)
 {
-    const struct guards none = { 0, NULL };
-    const int most = most_guards(codegen);
-    struct brackets open = { { 0, arena_array(&codegen->arena, struct guard, most) },
-                             arena_array(&codegen->arena, bool, most) };
+    struct brackets open = no_brackets(codegen, 4);
 
     for (int r = 0; r < codegen->n_regions; r++) {
         const struct call_loop *loop = loop_at(codegen, r);
 
         if (codegen->regions[r].variant != variant)
             continue;
-        change_guards(codegen, out, &open, &codegen->regions[r].guards);
+        change_guards(codegen, out, &open, loop ? NULL : &codegen->regions[r], NULL);
         if (loop) {
             add_loop(codegen, out, loop);
             r += loop->period * loop->count - 1;
-            continue;
+        } else {
+            add_call(codegen, out, &codegen->regions[r], 4 + 4 * open.guards.n);
         }
-        add_call(codegen, out, &codegen->regions[r], 4 + 4 * open.guards.n);
     }
-    change_guards(codegen, out, &open, &none);
+    change_guards(codegen, out, &open, NULL, NULL);
 }

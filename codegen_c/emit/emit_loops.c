@@ -32,9 +32,9 @@ struct address {
 };
 
 struct call {
-    const char *function; /* text without its name, or the name; NULL = stays as it is */
-    int n;
-    struct address *arguments;
+    const char *function; /* text without its name; NULL = stays as it is */
+    int n, n_operands;
+    struct address *arguments; /* [n] operands, then the conditions under which it runs */
 };
 
 /* Declared in a loop. */
@@ -126,8 +126,8 @@ static struct call call_of(struct codegen *codegen, struct map *functions,
     struct call call = { .n = 0 };
     const char *key;
 
-    call.arguments =
-        arena_array(&codegen->arena, struct address, node->n_inputs + node->n_outputs + 1);
+    call.arguments = arena_array(&codegen->arena, struct address,
+                                 node->n_inputs + node->n_outputs + 1 + region->guards.n);
     for (int i = 0; i < node->n_inputs; i++)
         if (is_given(region, i))
             call.arguments[call.n++] = address_of(codegen, node->inputs[i]);
@@ -135,7 +135,10 @@ static struct call call_of(struct codegen *codegen, struct map *functions,
         call.arguments[call.n++] = address_of(codegen, node->outputs[i]);
     if (region->config.scratch_bytes)
         call.arguments[call.n++] = scratch_of(codegen, region->index);
-    if (region->external || region->guards.n || emitted->shape_type || !printed->text)
+    call.n_operands = call.n;
+    for (int i = 0; i < region->guards.n; i++)
+        call.arguments[call.n++] = address_of(codegen, region->guards.at[i].condition);
+    if (region->external || emitted->shape_type || !printed->text)
         return call;
     key = nameless(&codegen->arena, printed->text, region->c_name);
     call.function = map_get(functions, key);
@@ -151,10 +154,13 @@ static bool is_alike(const struct codegen *codegen, int a, int b)
 {
     const struct emitted *x = &codegen->emitted[a], *y = &codegen->emitted[b];
     const struct call *one = &codegen->loops->calls[a], *other = &codegen->loops->calls[b];
+    const struct guards *ifs = &codegen->regions[a].guards, *others = &codegen->regions[b].guards;
     bool same = one->function && one->function == other->function && one->n == other->n &&
-                x->n_arrays == y->n_arrays && !x->shape == !y->shape &&
+                ifs->n == others->n && x->n_arrays == y->n_arrays && !x->shape == !y->shape &&
                 (!x->shape || strcmp(x->shape, y->shape) == 0);
 
+    for (int i = 0; same && i < ifs->n; i++)
+        same = ifs->at[i].when == others->at[i].when;
     for (int i = 0; same && i < x->n_arrays; i++)
         same = strcmp(x->arrays[i]->expression, y->arrays[i]->expression) == 0;
     for (int i = 0; same && i < one->n; i++) {
@@ -261,13 +267,10 @@ static void mark_outside(struct codegen *codegen)
     const struct call_loop *loop = loops->first;
 
     for (int r = 0; r < codegen->n_regions; r++) {
-        const struct region *region = &codegen->regions[r];
         const struct call *call = &loops->calls[r];
 
         while (loop && r >= loop->first + loop->period * loop->count)
             loop = loop->next;
-        for (int i = 0; i < region->guards.n; i++)
-            loops->outside[codegen->plan.root[region->guards.at[i].condition->id]->id] = true;
         for (int i = 0; i < call->n && (!loop || r < loop->first); i++)
             if (call->arguments[i].value)
                 loops->outside[call->arguments[i].value->id] = true;
@@ -441,4 +444,9 @@ const char *loop_argument(struct codegen *codegen, const struct call_loop *loop,
     return address->base && pointer_of(codegen, loop, region, i)
                ? pointer_of(codegen, loop, region, i)->name
                : address->name;
+}
+
+const char *loop_condition(struct codegen *codegen, const struct call_loop *loop, int region, int i)
+{
+    return loop_argument(codegen, loop, region, codegen->loops->calls[region].n_operands + i);
 }

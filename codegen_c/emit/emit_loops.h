@@ -28,4 +28,8 @@ void add_loop_head(struct codegen *codegen, struct str *out, const struct call_l
 /* Argument i of the call of a region of the first round: of its inputs, outputs, scratch. */
 const char *loop_argument(struct codegen *codegen, const struct call_loop *loop, int region, int i);
 
+/* Condition i under which it runs. */
+const char *loop_condition(struct codegen *codegen, const struct call_loop *loop, int region,
+                           int i);
+
 #endif

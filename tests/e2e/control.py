@@ -122,11 +122,11 @@ def rates():
         [[f32(3, 8)], [np.int64(8000), np.int64(16000)]]
 
 
-def loop(first):
-    """Up to six rounds, which a limit given at run time ends; the first one too, where it says so."""
+def loop(first, rounds=6, added="i"):
+    """Up to so many rounds, which a limit given at run time ends; the first one too, where it says so."""
     body = helper.make_graph(
         [node("MatMul", "s w", "s1"), node("Tanh", "s1", "s2"), node("Add", "s2 x", "s3"),
-         node("ReduceSum", "s3", "size", keepdims=0), node("Less", "size most", "on"), node("Add", "n i", "n1")], "body",
+         node("ReduceSum", "s3", "size", keepdims=0), node("Less", "size most", "on"), node("Add", f"n {added}", "n1")], "body",
         [helper.make_tensor_value_info("i", I64, []), helper.make_tensor_value_info("cond", BOOL, []),
          helper.make_tensor_value_info("s", FLOAT, [2, 4]), helper.make_tensor_value_info("n", I64, [])],
         [helper.make_tensor_value_info("on", BOOL, []), helper.make_tensor_value_info("s3", FLOAT, [2, 4]),
@@ -134,7 +134,7 @@ def loop(first):
     nodes = [node("Less", "most twenty", "begins"), node("Abs", "x", "s0"),
              node("Loop", f"six {'begins' if first else 'yes'} s0 zero", "y n", body=body)]
     return nodes, [("x", FLOAT, [2, 4]), ("most", FLOAT, [])], [("y", FLOAT, [2, 4]), ("n", I64, [])], \
-        [("six", np.int64(6)), ("twenty", np.float32(20)), ("zero", np.int64(0)), ("yes", np.array(True))], \
+        [("six", np.int64(rounds)), ("twenty", np.float32(20)), ("zero", np.int64(0)), ("one", np.int64(1)), ("yes", np.array(True))], \
         [[np.abs(f32(2, 4)) + np.float32(0.2)], [np.float32(v) for v in (-5, 1, 3, 4, 5, 6, 9, 50)]]
 
 
@@ -146,6 +146,11 @@ def loop_that_begins():
 @case
 def loop_that_may_not_begin():
     return loop(True)
+
+
+@case
+def long_loop_that_may_end_sooner():
+    return loop(True, 24, "one")
 
 
 def scan(axis, backwards):

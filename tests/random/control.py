@@ -76,7 +76,7 @@ def repeated(n):
     if depth[0] == DEEPEST:
         raise Reject("deep enough")
     x = n.float_value(1, 2, 3, 4)
-    shape, rounds = n.shape(x), n.between(1, 4)
+    shape, rounds = n.shape(x), n.between(1, 4) if n.chance(0.7) else n.between(5, 14)
     state, on, step, goes_on = (n.name(stem) for stem in ("state", "on", "step", "goes_on"))
     n.values[state] = n.values[x]
     depth[0] += 1

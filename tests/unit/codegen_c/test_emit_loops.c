@@ -99,6 +99,31 @@ START_TEST(the_counter_has_a_name_of_its_own)
 }
 END_TEST
 
+/* Each step runs if the one before has left less than a half somewhere. */
+START_TEST(steps_may_be_skipped)
+{
+    struct ctx *ctx = ctx_new("net.onnx");
+    struct generated_case row = { .tolerance = 1e-5 };
+    struct str text = { .arena = &ctx->perm };
+    const char *c;
+
+    str_add(&text, "fn main(%s0: (1,4) f32) -> (%s24) {\n  const @half : () f32 = [0.5]\n");
+    for (int i = 0; i < 24; i++) {
+        str_printf(&text, "  %%m%d = max(%%s%d) {axis=[0,1], keepdims=false} : () f32\n", i, i);
+        str_printf(&text, "  %%on%d = less(%%m%d, @half) : () bool\n", i, i);
+        str_printf(&text, "  %%t%d = cumsum(%%s%d) {axis=1} : (1,4) f32\n", i, i);
+        str_printf(&text, "  %%s%d = if(%%on%d, %%t%d, %%s%d) : (1,4) f32\n", i + 1, i, i, i);
+    }
+    str_add(&text, "}\n");
+    row.text = str_text(&text);
+    c = strstr(generated_text(ctx, &row, ".c"), "each iteration");
+    ck_assert_ptr_nonnull(c);
+    ck_assert_msg(strstr(c, "        if (*on") && strstr(c, "            region_t"), "%.1500s", c);
+    generated_check(&row);
+    ctx_free(ctx);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("emit_loops");
@@ -110,6 +135,7 @@ int main(void)
     tcase_add_loop_test(tests, steps_are_a_loop, 0, (int)(sizeof rows / sizeof *rows));
     tcase_add_test(tests, steps_share_functions);
     tcase_add_test(tests, the_counter_has_a_name_of_its_own);
+    tcase_add_test(tests, steps_may_be_skipped);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
