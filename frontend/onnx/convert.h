@@ -44,6 +44,9 @@ const char *onnx_words(struct onnx_node *node, const char *attr);
 /* A tensor attribute. False if missing (no error) or malformed (an error). */
 bool onnx_tensor(struct onnx_node *node, const char *attr, struct tensor *out);
 
+/* Whether the node is inside of a function, a branch or a loop. */
+bool onnx_is_inside(const struct onnx_node *node);
+
 /* True if no error was reported for this node; check before building. */
 bool onnx_ok(const struct onnx_node *node);
 
@@ -101,10 +104,7 @@ bool onnx_output(struct onnx_node *node, int i, struct value *value);
 struct value *onnx_if_count(struct onnx_node *node, struct value *value, struct value *count,
                             int64_t n);
 
-/* Whether outputs of the node may have an open length: not inside of functions and branches. */
-bool onnx_may_be_open(const struct onnx_node *node);
-
-/* onnx_output for a value that has room for as many elements as there can be, of which `count` (one i64) are there.
+/* onnx_output, not inside of functions and branches, for a value that has room for as many elements as there can be, of which `count` (one i64) are there.
  * The network gets the result NAME.count, of the first such output of a node. Nodes that read the value are an
  * error, unless they only move it. */
 bool onnx_output_open(struct onnx_node *node, int i, struct value *value, struct value *count);

@@ -4,15 +4,41 @@
 
 #include "frontend/onnx/convert_helpers.h"
 
+/* One row whose index is known, inside of a loop the number of the round, say: a slice, which may be a view where a
+ * take is a copy by an array of one index. NULL if it is not so, or after an error. */
+static struct value *one_row(struct onnx_node *node, int axis)
+{
+    struct value *x = onnx_input(node, 0);
+    const struct type *indices = &onnx_input(node, 1)->type;
+    struct ints shape = { 0 };
+    int64_t index;
+
+    if (node->arg != OP_TAKE || !onnx_is_inside(node) || !onnx_is_known(node, 1) ||
+        !onnx_is_number(node, onnx_input(node, 1), &index))
+        return NULL;
+    index = index < 0 ? index + x->type.dim[axis] : index;
+    if (index < 0 || index >= x->type.dim[axis] || x->type.rank - 1 + indices->rank > MAX_RANK)
+        return NULL;
+    for (int d = 0; d < x->type.rank; d++)
+        for (int k = 0; k < (d == axis ? indices->rank : 1); k++)
+            shape.at[shape.n++] = d == axis ? 1 : x->type.dim[d];
+    x = slice_to(node, x, axis, index, 1, "row");
+    return x ? reshape_to(node, x, &shape, "") : NULL;
+}
+
 /* Gather (relay's take) and GatherElements (relay's gather) */
 bool convert_gather(struct onnx_node *node)
 {
     const struct value *x = onnx_input(node, 0);
     union attrs attrs = { .axis = { 0 } };
+    struct value *row;
 
     if (!onnx_check_inputs(node, 2, 2) || !onnx_check_kind(node, 1, TAKES_INTEGER))
         return false;
     attrs.axis.axis = normal_axis_attr(node, 0, x->type.rank);
+    row = attrs.axis.axis < 0 ? NULL : one_row(node, (int)attrs.axis.axis);
+    if (row || !onnx_ok(node))
+        return row && onnx_output(node, 0, row);
     return attrs.axis.axis >= 0 &&
            onnx_output(node, 0,
                        onnx_build2(node, (enum op)node->arg, &attrs, "", onnx_input(node, 0),

@@ -25,7 +25,7 @@ static int64_t count_wanted(struct onnx_node *node, int condition, int axis)
     }
     if (onnx_declared(node, 0, &y) && axis < y.rank && y.dim[axis] >= 1)
         return y.dim[axis];
-    if (onnx_may_be_open(node))
+    if (!onnx_is_inside(node))
         return OPEN;
     onnx_undeclared(node, condition);
     return -1;

@@ -137,7 +137,7 @@ bool convert_unique(struct onnx_node *node)
     if (kinds.n > type_elements(&kinds.first->type))
         return onnx_unsupported(node, "the file declares %lld elements, of %lld",
                                 (long long)kinds.n, (long long)type_elements(&kinds.first->type));
-    if (!kinds.n && !onnx_may_be_open(node))
+    if (!kinds.n && onnx_is_inside(node))
         return onnx_undeclared(node, 0);
     for (int i = 0; i < N_OUTPUTS && kinds.x; i++)
         if (wants_output(node, i) && ok)

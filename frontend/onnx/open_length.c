@@ -24,11 +24,6 @@ struct value *onnx_if_count(struct onnx_node *node, struct value *value, struct 
     return inputs[2] ? onnx_build(node, OP_EXPECT, &each, "checked", 3, inputs) : NULL;
 }
 
-bool onnx_may_be_open(const struct onnx_node *node)
-{
-    return node->import->depth == 0;
-}
-
 bool onnx_output_open(struct onnx_node *node, int i, struct value *value, struct value *count)
 {
     struct open_length *open = arena_new(&node->import->arena, struct open_length);

@@ -36,6 +36,11 @@ bool import_known(struct import *im, const struct value *value, struct tensor *o
     return true;
 }
 
+bool onnx_is_inside(const struct onnx_node *node)
+{
+    return node->import->depth > 0;
+}
+
 bool onnx_unsupported(struct onnx_node *node, const char *format, ...)
 {
     const char *message;

@@ -179,6 +179,22 @@ def scan_backwards_by_columns():
     return scan(1, 1)
 
 
+@case
+def rows_scanned_by_a_loop():
+    """The number of the round is an index."""
+    body = helper.make_graph(
+        [node("Identity", "on", "goes_on"), node("Gather", "x i", "x_i", axis=0), node("MatMul", "s w", "s1"),
+         node("Add", "s1 x_i", "s2"), node("Tanh", "s2", "s3"), node("Softmax", "s3", "p", axis=-1)], "body",
+        [helper.make_tensor_value_info("i", I64, []), helper.make_tensor_value_info("on", BOOL, []),
+         helper.make_tensor_value_info("s", FLOAT, [1, 6])],
+        [helper.make_tensor_value_info("goes_on", BOOL, []), helper.make_tensor_value_info("s3", FLOAT, [1, 6]),
+         helper.make_tensor_value_info("p", FLOAT, [1, 6])], [numpy_helper.from_array(f32(6, 6), "w")])
+    nodes = [node("Loop", "rounds yes s0", "y all", body=body)]
+    return nodes, [("x", FLOAT, [18, 1, 6]), ("s0", FLOAT, [1, 6])], \
+        [("y", FLOAT, [1, 6]), ("all", FLOAT, [18, 1, 6])], [("rounds", np.int64(18)), ("yes", np.array(True))], \
+        [[f32(18, 1, 6)], [f32(1, 6)]]
+
+
 OPTIONS = ["", "--optimize size", "--step", "--target x86-64-v3 --deterministic", "--precision f16w",
            "--parallel 2"]
 
