@@ -61,7 +61,8 @@ struct codegen_options {
     enum winograd winograd;
     /* The most that the arena may take; 0: as much as it needs. */
     size_t ram;
-    bool step; /* also emit NAME_step(), which runs one region */
+    bool step;  /* also emit NAME_step(), which runs one region */
+    bool ships; /* with step: NAME_run() is as without, and does not call NAME_step() */
     int parts; /* of regions, that may run at the same time (codegen_c/print/parallel.h); 0, 1: none */
     bool deterministic; /* the same bits everywhere, or errors (codegen_c/print/deterministic.h) */
     bool
@@ -179,7 +180,7 @@ bool codegen_print(struct planned_code *code, struct output_set *set);
 
 /* Of --shared-kernels. */
 struct kernels_result {
-    int n, n_functions;   /* helpers that several networks share; of which these are compiled once */
+    int n, n_functions; /* helpers that several networks share; of which these are compiled once */
     const char *files[2]; /* relayc_kernels.h, relayc_kernels.c; NULL where nothing is shared */
 };
 

@@ -207,7 +207,7 @@ bool host_code_write(struct driver_state *driver, struct module *module, bool st
     struct codegen_options options = driver_codegen_options(driver);
 
     options.name = "model";
-    options.step = step;
+    options.step = options.ships = step;
     if (choices)
         options.choices = choices;
     return host_code_write_as(driver, module, &options, out);

@@ -212,8 +212,6 @@ static void add_pointer(struct codegen *codegen, struct str *out, const struct v
     const struct part *part = &plan->part[value->id];
     const char *name = codegen->local_names[value->id];
 
-    if (!name || !is_outside_loops(codegen, value))
-        return;
     str_printf(out, "    %s%s *const %s = ", place->kind == PLACE_INPUT ? "const " : "",
                dtype_c_type(value->type.dtype), name);
     if (place->kind == PLACE_INPUT)
@@ -249,7 +247,7 @@ static void add_inputs(struct codegen *codegen, struct str *out)
     }
 }
 
-void add_pointers(struct codegen *codegen, struct str *out, int variant)
+void add_pointers(struct codegen *codegen, struct str *out, int variant, bool all)
 {
     const struct plan *plan = &codegen->plan;
     bool any = false;
@@ -269,9 +267,12 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant)
         if (variant_of(codegen->module, node) != variant)
             continue;
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
-            add_pointer(codegen, out, node->outputs[i], region);
-            any = any || (codegen->local_names[node->outputs[i]->id] &&
-                          is_outside_loops(codegen, node->outputs[i]));
+            const struct value *value = node->outputs[i];
+
+            if (!codegen->local_names[value->id] || !(all || is_outside_loops(codegen, value)))
+                continue;
+            add_pointer(codegen, out, value, region);
+            any = true;
         }
     }
     if (any || (plan->arena_bytes > 0 && !codegen->module->variants))
@@ -282,7 +283,7 @@ static void add_step(struct codegen *codegen, struct str *out)
 {
     add_prototype(codegen, out, true, ")\n{\n");
     add_checks(codegen, out);
-    add_pointers(codegen, out, 0);
+    add_pointers(codegen, out, 0, true);
     str_add(out, "    switch (region) {\n");
     for (int r = 0; r < codegen->n_regions; r++) {
         str_printf(out, "    case %d:\n", r);
@@ -336,7 +337,7 @@ static void add_entry_of_variants(struct codegen *codegen, struct str *out)
 void add_entry(struct codegen *codegen, struct str *out)
 {
     const bool by_steps =
-        codegen->options->step && codegen->n_regions > 0 && most_guards(codegen) == 0;
+        codegen->options->step && !codegen->options->ships && codegen->n_regions > 0 && most_guards(codegen) == 0;
 
     if (codegen->module->variants) {
         add_entry_of_variants(codegen, out);
@@ -351,7 +352,7 @@ void add_entry(struct codegen *codegen, struct str *out)
         return;
     }
     add_checks(codegen, out);
-    add_pointers(codegen, out, 0);
+    add_pointers(codegen, out, 0, false);
     add_calls(codegen, out, 0);
     add_state_copies(codegen, out, 4);
     str_printf(out, "    return %s_OK;\n}\n", codegen->upper);

@@ -383,7 +383,9 @@ void find_loops(struct codegen *codegen)
     struct call_loop **end;
     struct names names;
 
-    if (codegen->module->variants || codegen->options->step || is_guarded(codegen))
+    const struct codegen_options *options = codegen->options;
+
+    if (codegen->module->variants || (options->step && !options->ships) || is_guarded(codegen))
         return;
     codegen->loops = arena_new(arena, struct loops);
     codegen->loops->calls = arena_array(arena, struct call, codegen->n_regions);

@@ -156,7 +156,8 @@ static struct codegen_result generate(struct module *module, const struct genera
                                              .parts = row->parts,
                                              .optimize_size = row->optimize_size,
                                              .keep_zeros = row->keep_zeros,
-                                             .step = row->step };
+                                             .step = row->step,
+                                             .ships = row->ships };
     struct output_set set = { .ctx = module->ctx };
     struct codegen_result result;
 

@@ -17,6 +17,7 @@ struct generated_case {
     double tolerance;    /* relative to the largest number of an output; integers agree exactly */
     bool whole_pipeline; /* run all passes, not only fuse_ops */
     bool step;           /* run region by region through NAME_step */
+    bool ships;          /* and NAME_run as it is without that */
     int parts;           /* --parallel: run one after the other */
     bool optimize_size;
     bool keep_zeros; /* --skip-zeros off */

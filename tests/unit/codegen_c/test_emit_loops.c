@@ -35,7 +35,7 @@ static const char *steps(struct ctx *ctx, int n, bool own_weights, bool backward
 
 static const struct {
     int n;
-    bool own_weights, backwards, step, optimize_size, for_m4;
+    bool own_weights, backwards, step, ships, optimize_size, for_m4;
     int loops, parts;
 } rows[] = {
     { 3, .loops = 0 },
@@ -45,6 +45,7 @@ static const struct {
     { 24, .for_m4 = true, .loops = 1 },
     { 24, .parts = 2, .loops = 1 },
     { 24, .step = true, .loops = 0 }, /* has a case for each region */
+    { 24, .step = true, .ships = true, .loops = 1 },
     { 24, .own_weights = true, .loops = 0 },
     { 24, .own_weights = true, .optimize_size = true, .loops = 0 },
 };
@@ -56,6 +57,7 @@ START_TEST(steps_are_a_loop)
         .text = steps(ctx, rows[_i].n, rows[_i].own_weights, rows[_i].backwards),
         .tolerance = 1e-5,
         .step = rows[_i].step,
+        .ships = rows[_i].ships,
         .parts = rows[_i].parts,
         .optimize_size = rows[_i].optimize_size,
         .machine = rows[_i].for_m4 ? machine_find(ctx, "cortex-m4") : NULL,
