@@ -1,5 +1,5 @@
 """examples/wakeword: the features beside those of pymicro-features (recorded as a hash; and the package itself, where
-Python has it), and what the whole example hears, on the host and on an emulated Cortex-M4.
+Python has it), and what the whole example hears, on the host and on an emulated Cortex-M4 and Cortex-M55.
 
     wakeword.py WORK SHARED"""
 import ctypes
@@ -76,7 +76,7 @@ def check_example(shared):
     if not (shared / "tflite/tflm_micro_speech_int8/model.tflite").exists() or not (shared / "data/audio_samples").is_dir():
         print(f"SKIPPED: no network or no sounds in {shared}: examples/wakeword does NOT run", file=sys.stderr)
         return
-    for cpu in "host", "cortex-m4":
+    for cpu in "host", "cortex-m4", "cortex-m55":
         done = subprocess.run([HERE / "run", cpu], capture_output=True, check=False, text=True, env={**os.environ, "RELAYC_SHARED": str(shared)})
         heard = done.stdout.partition("heard:\n")[2].partition("\n\n")[0]
         expect(f"wakeword {cpu}", done.returncode == 0 and heard == '  1.05 s  "yes"\n  2.37 s  "no"', done.stdout + done.stderr)
