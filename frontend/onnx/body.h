@@ -15,12 +15,12 @@ struct rounds {
     struct value **outputs;  /* [body->n_output] of the last */
     struct value ***stacked; /* [body->n_output][n_rounds] what each round gave */
     size_t n_rounds, capacity;
-    bool ends;           /* at run time, perhaps before all rounds … */
+    bool ends; /* at run time, perhaps before all rounds */
     int64_t
-        declared; /* rounds that the file declares, by the length of what they give; 0 = it does not … */
+        declared; /* rounds that the file declares, by the length of what they give; 0 = it does not */
     struct value *
-        holds; /* … and whether these are the rounds, a truth value of run time; NULL = certainly */
-    struct value *alive; /* … and whether it has not; NULL = certainly not */
+        holds; /* whether the rounds written out are all, a truth value of run time; NULL = certainly */
+    struct value *alive; /* whether it has not ended yet; NULL = certainly not */
 };
 
 /* The body's constants, and room for what goes in and out. False after an error, as all below. */
@@ -64,7 +64,7 @@ int64_t loop_declared_rounds(const struct rounds *r);
 /* Exactly the declared rounds: the count must be their number, and the condition hold before each of them. */
 bool loop_run_declared(struct rounds *r, struct value *count, struct value *condition);
 
-/* The value, if the rounds were those declared; NULL after an error. */
-struct value *loop_if_declared(struct rounds *r, struct value *value);
+/* The value, if the rounds were those that are written out; NULL after an error. */
+struct value *loop_if_expected(struct rounds *r, struct value *value);
 
 #endif

@@ -1,5 +1,6 @@
 /* loop_declared.c - Loop whose count, or condition, is known at run time only: where the file declares how long its stacked
  * outputs are, it is written out for as many rounds, and what it gives is checked. */
+#include "frontend/expected.h"
 #include "frontend/onnx/body.h"
 
 int64_t loop_declared_rounds(const struct rounds *r)
@@ -17,18 +18,8 @@ int64_t loop_declared_rounds(const struct rounds *r)
 /* The rounds are those declared only if this truth value is `wanted`, too. */
 static bool must_be(struct rounds *r, struct value *condition, bool wanted)
 {
-    if (condition && !wanted)
-        condition = body_make(r, OP_LOGICAL_NOT, NULL, condition->name, 1, &condition);
-    if (condition && type_elements(&condition->type) == 1 && condition->type.rank > 0) {
-        const union attrs scalar = { .shape = { .shape = { 0 } } };
-
-        condition = body_make(r, OP_RESHAPE, &scalar, condition->name, 1, &condition);
-    }
-    if (condition && r->holds)
-        condition = body_make(r, OP_LOGICAL_AND, NULL, condition->name, 2,
-                              (struct value *const[]){ r->holds, condition });
-    r->holds = condition;
-    return condition != NULL;
+    r->holds = expected_too(r->im->module->main, r->origin, r->holds, condition, wanted);
+    return r->holds != NULL;
 }
 
 bool loop_run_declared(struct rounds *r, struct value *count, struct value *condition)
@@ -68,21 +59,9 @@ bool loop_run_declared(struct rounds *r, struct value *count, struct value *cond
                      must_be(r, condition, false));
 }
 
-struct value *loop_if_declared(struct rounds *r, struct value *value)
+struct value *loop_if_expected(struct rounds *r, struct value *value)
 {
-    const union attrs each = { .expect = { .mode = "each" } },
-                      to_i64 = { .cast = { .dtype = DTYPE_I64, .saturate = true } };
-    const union attrs list = { .shape = { .shape = { 1, { 1 } } } };
-    const struct type one = type_make(DTYPE_I64, 2, (const int64_t[]){ 1, 1 });
-    struct value *inputs[3] = { value, r->holds, NULL };
-    int64_t *allowed;
-
-    if (!value || !r->holds || import_is_sequence(value))
+    if (!value || import_is_sequence(value))
         return value;
-    allowed = constant_alloc(r->im->module->main, &one);
-    *allowed = 1;
-    inputs[1] = body_make(r, OP_CAST, &to_i64, value->name, 1, &inputs[1]);
-    inputs[1] = inputs[1] ? body_make(r, OP_RESHAPE, &list, value->name, 1, &inputs[1]) : NULL;
-    inputs[2] = constant_new(r->im->module->main, "allowed", &one, allowed);
-    return inputs[1] ? body_make(r, OP_EXPECT, &each, value->name, 3, inputs) : NULL;
+    return expected_value(r->im->module->main, r->origin, value, r->holds);
 }

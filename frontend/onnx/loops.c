@@ -7,9 +7,8 @@
 #include "frontend/onnx/body.h"
 
 #include "base/str.h"
-
-/* Of a loop that may end sooner, at run time: all are written out. */
-enum { MOST_OPEN_ROUNDS = 1000 };
+#include "frontend/expected.h"
+#include "relay_ir/range.h"
 
 bool body_begin(struct rounds *r, struct import *im, struct scope *scope,
                 const Onnx__NodeProto *proto, const struct origin *origin)
@@ -154,6 +153,7 @@ static bool refuse(struct rounds *r, const struct value *value, const char *what
     diag_error(r->im->ctx, DIAG_UNSUPPORTED_DYNAMIC, r->origin,
                "%s of this %s is computed at run time", what, r->proto->op_type);
     diag_help(r->im->ctx, "export the model with its loops unrolled, or their counts fixed");
+    diag_help(r->im->ctx, "--max-rounds N, if there are never more than N");
     if (value)
         import_help_freeze(r->im, value);
     return false;
@@ -210,8 +210,23 @@ static struct value *unless_ended(struct rounds *r, struct value *now, struct va
                      (struct value *const[]){ r->alive, now, before });
 }
 
+/* The loop goes on if this holds, too. */
+static bool go_on_if(struct rounds *r, struct value *truth)
+{
+    const struct type *like = r->alive ? &r->alive->type : NULL;
+    union attrs attrs = { .shape = { .shape = { 0 } } };
+
+    for (int d = 0; like && d < like->rank; d++)
+        attrs.shape.shape.at[attrs.shape.shape.n++] = 1;
+    if (truth && like && truth->type.rank != like->rank)
+        truth = body_make(r, OP_RESHAPE, &attrs, truth->name, 1, &truth);
+    r->alive = truth && r->alive ? unless_ended(r, truth, r->alive) : truth;
+    r->ends = true;
+    return r->alive != NULL;
+}
+
 /* After a round: what the next one is given. */
-static bool hand_on(struct rounds *r, bool is_known)
+static bool hand_on(struct rounds *r, bool condition_is_known)
 {
     struct value *condition = r->outputs[0];
 
@@ -222,11 +237,7 @@ static bool hand_on(struct rounds *r, bool is_known)
         if (!*state)
             return false;
     }
-    if (!is_known) {
-        r->alive = r->alive ? unless_ended(r, condition, r->alive) : condition;
-        r->ends = true;
-    }
-    return r->alive || is_known;
+    return condition_is_known || go_on_if(r, condition);
 }
 
 bool body_condition(struct rounds *r, struct value *condition, bool *is_known, double *goes_on)
@@ -245,11 +256,11 @@ bool body_condition(struct rounds *r, struct value *condition, bool *is_known, d
     return r->im->ctx->diags.n_errors == n_errors;
 }
 
-static bool is_known_or_absent(struct rounds *r, const struct value *value)
+static bool is_known(struct rounds *r, const struct value *value)
 {
     struct tensor known;
 
-    return !value || import_known(r->im, value, &known);
+    return import_known(r->im, value, &known);
 }
 
 bool loop_round(struct rounds *r, struct value *condition)
@@ -260,30 +271,82 @@ bool loop_round(struct rounds *r, struct value *condition)
     return body_run(r);
 }
 
-/* Rounds until the count or the condition ends them. What a condition of run time may end is chosen
- * after each round: the C skips the rounds that are left. */
+/* A count of run time: it goes on if there are more rounds than those so far. */
+static bool count_on(struct rounds *r, struct value *count)
+{
+    struct value *operands[2] = { body_number(r, DTYPE_I64, (int64_t)r->n_rounds, "rounds"),
+                                  count };
+
+    return go_on_if(r, body_make(r, OP_LESS, NULL, count->name, 2, operands));
+}
+
+/* Whether a count of run time has a bound: of its own, or by --max-rounds. */
+static bool is_bounded(struct rounds *r, const struct value *count)
+{
+    struct range range;
+
+    return r->im->ctx->limits.given[LIMIT_ROUNDS] ||
+           (range_of_value(count, NULL, &range) &&
+            range.high <= limit_value(r->im->ctx, LIMIT_ROUNDS));
+}
+
+/* A count of run time: *most is the greatest that it may be. */
+static bool is_count(struct rounds *r, const struct value *count, double *most)
+{
+    struct range range;
+
+    if (count->type.dtype != DTYPE_I64 || type_elements(&count->type) != 1)
+        return diag_error(r->im->ctx, DIAG_SHAPE, r->origin, "the count is %s, expected one i64",
+                          type_text(&r->im->ctx->perm, &count->type));
+    if (range_of_value(count, NULL, &range) && (double)range.high < *most)
+        *most = range.high > 0 ? (double)range.high : 0;
+    return true;
+}
+
+/* Rounds that are written out of `most`, now that run time ends the loop: as many as --max-rounds says; without it, all, up
+ * to its limit. 0 after an error. */
+static double rounds_of(struct rounds *r, double most, const struct value *condition)
+{
+    const double open = (double)limit_value(r->im->ctx, LIMIT_ROUNDS);
+
+    if (most <= open || r->im->ctx->limits.given[LIMIT_ROUNDS])
+        return most < open ? most : open;
+    (void)refuse(r, condition, "the condition");
+    return 0;
+}
+
+/* Rounds until the count or the condition ends them. What run time may end is chosen after each round: the C skips the
+ * rounds that are left. A run that asks for more rounds than are written out gives NAME_WRONG_NUMBER. */
 static bool run_loop(struct rounds *r, struct value *count, struct value *condition)
 {
+    const bool counts = count && !is_known(r, count) && is_bounded(r, count);
     double most = (double)limit_value(r->im->ctx, LIMIT_NODES), goes_on = 1;
-    bool is_known;
+    bool condition_is_known;
 
-    if (count && !known_number(r, count, "the count", &most))
+    if (counts ? !is_count(r, count, &most) : count && !known_number(r, count, "the count", &most))
         return false;
     if (!count && !condition)
         return diag_error(r->im->ctx, DIAG_ONNX_GRAPH, r->origin, "this loop never ends");
-    if (!body_condition(r, condition, &is_known, &goes_on))
+    if (!body_condition(r, condition, &condition_is_known, &goes_on) ||
+        (!condition_is_known && !go_on_if(r, condition)))
         return false;
-    if (!is_known) {
-        r->alive = condition;
-        r->ends = true;
-    }
-    while (goes_on != 0 && (double)r->n_rounds < most) {
-        if (r->ends && most > MOST_OPEN_ROUNDS)
-            return refuse(r, condition, "the condition");
+    while (goes_on != 0) {
+        double rounds = most;
+
+        if (counts && !count_on(r, count))
+            return false;
+        if (r->ends && (rounds = rounds_of(r, most, condition)) == 0 && most > 0)
+            return false;
+        if ((double)r->n_rounds >= rounds) {
+            if (rounds < most)
+                r->holds = expected_too(r->im->module->main, r->origin, NULL, r->alive, false);
+            return rounds >= most || r->holds;
+        }
         if (!loop_round(r, condition))
             return false;
         condition = r->outputs[0];
-        if (!body_condition(r, condition, &is_known, &goes_on) || !hand_on(r, is_known))
+        if (!body_condition(r, condition, &condition_is_known, &goes_on) ||
+            !hand_on(r, condition_is_known))
             return false;
     }
     return true;
@@ -310,7 +373,8 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
                           r.body->n_output - 1);
     for (size_t i = 0; i < carried; i++)
         r.inputs[FIRST_CARRIED + i] = operands[FIRST_CARRIED + i];
-    if (!is_known_or_absent(&r, operands[COUNT]) || !is_known_or_absent(&r, operands[CONDITION]))
+    if ((operands[COUNT] && !is_known(&r, operands[COUNT])) ||
+        (operands[CONDITION] && !is_known(&r, operands[CONDITION])))
         r.declared = loop_declared_rounds(&r);
     if (r.declared ? !loop_run_declared(&r, operands[COUNT], operands[CONDITION])
                    : !run_loop(&r, operands[COUNT], operands[CONDITION]))
@@ -335,7 +399,7 @@ bool import_loop(struct import *im, struct scope *scope, const Onnx__NodeProto *
                               "a loop of no rounds gives an empty output %zu", i);
         if (i >= carried)
             value = body_stack(&r, 1 + i, 0, false, name);
-        value = loop_if_declared(&r, value);
+        value = loop_if_expected(&r, value);
         if (!value)
             return false;
         scope_bind(im, scope, name, value);

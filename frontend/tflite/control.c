@@ -1,38 +1,19 @@
-/* control.c - IF and WHILE, whose bodies are subgraphs of the file. A body is converted where it runs, as if its operators
- * stood there; of a loop it is written out round by round.
+/* control.c - bodies of IF and WHILE (loop.c), which are subgraphs of the file, and IF. A body is converted where it runs, as
+ * if its operators stood there.
  *
- * What is known when the file is read decides at once: which branch there is, and when a loop ends. A condition of run
- * time becomes an `if` for each result, and the C skips the branch that is not taken, and the rounds behind the last. A
- * loop needs a bound: its condition is known to be false at some time, whatever the numbers of run time say. So integers
- * that rounds hand on are constants as long as they are known, on the premise that the round runs at all. */
+ * What is known when the file is read decides at once which branch there is. A condition of run time becomes an `if` for
+ * each result, and the C skips the branch that is not taken. */
+#include "frontend/tflite/control.h"
+
 #include <string.h>
 
 #include "frontend/tflite/convert_compose.h"
 #include "frontend/tflite/importer.h"
 #include "relay_ir/interpret.h"
-#include "relay_ir/walk.h"
 
-enum {
-    MOST_DEEP = 8,
-    MOST_KNOWN = 1024,
-    MOST_OPEN_ROUNDS = 1000,
-    MOST_ROUNDS = 2000,
-    MOST_STEPS = 1000
-};
+enum { MOST_DEEP = 8, MOST_STEPS = 1000 };
 
-/* What a body is given or gives: a value, or a variable's name. */
-struct operand {
-    struct value *value;
-    struct tfl_kept *kept;
-    const struct tfl_tensor *tensor; /* of the operator */
-};
-
-struct body {
-    struct tfl_graph graph; /* its constants are made once */
-    const char *what;
-};
-
-static struct operand *operands_of(struct tfl_node *node, int first)
+struct operand *tfl_operands(struct tfl_node *node, int first)
 {
     const int n = node->n_inputs - first;
     struct operand *operands = arena_array(&node->ctx->perm, struct operand, n + 1);
@@ -53,8 +34,8 @@ static struct operand *operands_of(struct tfl_node *node, int first)
     return operands;
 }
 
-static bool read_body(struct tfl_node *node, const char *what, int field, int n_inputs,
-                      int n_outputs, struct body *body)
+bool tfl_body_read(struct tfl_node *node, const char *what, int field, int n_inputs, int n_outputs,
+                   struct body *body)
 {
     struct import *im = node->import;
     const int64_t index = tfl_int(node, field, 0);
@@ -77,9 +58,8 @@ static bool read_body(struct tfl_node *node, const char *what, int field, int n_
     return true;
 }
 
-/* Whether numbers move between these as they are; NULL after an error. */
-static struct tfl_tensor *tensor_like(struct tfl_node *node, struct tfl_graph *graph, int64_t index,
-                                      const struct tfl_tensor *like, const char *what)
+struct tfl_tensor *tfl_body_tensor(struct tfl_node *node, struct tfl_graph *graph, int64_t index,
+                                   const struct tfl_tensor *like, const char *what)
 {
     struct tfl_tensor *tensor;
 
@@ -105,8 +85,8 @@ static bool give(struct tfl_node *node, struct body *body, struct tfl_graph *gra
                  const struct operand *given)
 {
     for (size_t i = 0; i < graph->inputs.n; i++) {
-        struct tfl_tensor *tensor =
-            tensor_like(node, graph, fb_int_at(&graph->inputs, i, 4), given[i].tensor, body->what);
+        struct tfl_tensor *tensor = tfl_body_tensor(node, graph, fb_int_at(&graph->inputs, i, 4),
+                                                    given[i].tensor, body->what);
 
         if (!tensor)
             return false;
@@ -124,8 +104,8 @@ static bool take(struct tfl_node *node, struct body *body, struct tfl_graph *gra
                  const struct operand *given, struct operand *taken)
 {
     for (size_t i = 0; i < graph->outputs.n; i++) {
-        struct tfl_tensor *tensor =
-            tensor_like(node, graph, fb_int_at(&graph->outputs, i, 4), given[i].tensor, body->what);
+        struct tfl_tensor *tensor = tfl_body_tensor(node, graph, fb_int_at(&graph->outputs, i, 4),
+                                                    given[i].tensor, body->what);
         struct tfl_node reader = *node;
 
         if (!tensor || tensor->is_failed)
@@ -146,9 +126,8 @@ static bool take(struct tfl_node *node, struct body *body, struct tfl_graph *gra
     return true;
 }
 
-/* given -> taken, which have the types of `like`. */
-static bool run_body(struct tfl_node *node, struct body *body, const struct operand *given,
-                     const struct operand *like, struct operand *taken)
+bool tfl_body_run(struct tfl_node *node, struct body *body, const struct operand *given,
+                  const struct operand *like, struct operand *taken)
 {
     struct import *im = node->import;
     struct tfl_graph *const outer = im->graph;
@@ -174,7 +153,7 @@ static bool run_body(struct tfl_node *node, struct body *body, const struct oper
     return ok && take(node, body, &graph, like, taken);
 }
 
-static bool set_outputs(struct tfl_node *node, const struct operand *results)
+bool tfl_body_results(struct tfl_node *node, const struct operand *results)
 {
     for (int i = 0; i < node->n_outputs; i++) {
         node->outputs[i]->value = results[i].value;
@@ -208,8 +187,7 @@ static bool is_near(const struct value *value, int *steps)
     return true;
 }
 
-/* The payload of a value that is known, of at most `most` elements. */
-static bool is_known(struct tfl_node *node, struct value *value, int64_t most, struct tensor *known)
+bool tfl_is_known(struct tfl_node *node, struct value *value, int64_t most, struct tensor *known)
 {
     int steps = MOST_STEPS;
 
@@ -217,12 +195,18 @@ static bool is_known(struct tfl_node *node, struct value *value, int64_t most, s
            interpret_within_limits(node->ctx, value, most, &node->fn->module->bulk, known);
 }
 
-/* Whether a condition is known to be true or false; else what decides, at run time, with all that is known left out.
- * False after an error. */
-enum truth { NO, YES, OPEN };
+/* By what its numbers may be, on this premise. */
+static enum truth truth_by_range(const struct value *condition, const struct premise *premise)
+{
+    struct range range;
 
-static bool truth_of(struct tfl_node *node, struct value *condition, enum truth *truth,
-                     struct value **open)
+    if (!range_of_value(condition, premise, &range))
+        return OPEN;
+    return range.high == 0 ? NO : range.low == 1 ? YES : OPEN;
+}
+
+bool tfl_truth(struct tfl_node *node, struct value *condition, const struct premise *premise,
+               enum truth *truth, struct value **open)
 {
     const struct node *def = condition->kind == VALUE_OUTPUT ? condition->def : NULL;
     const int n_errors = node->ctx->diags.n_errors;
@@ -234,18 +218,19 @@ static bool truth_of(struct tfl_node *node, struct value *condition, enum truth 
     if (condition->type.dtype != DTYPE_BOOL || type_elements(&condition->type) != 1)
         return tfl_unsupported(node, "a condition of %s, expected one BOOL",
                                type_text(&node->ctx->perm, &condition->type));
-    if (is_known(node, condition, 1, &known)) {
+    if (tfl_is_known(node, condition, 1, &known)) {
         *truth = tensor_at(&known, 0) != 0 ? YES : NO;
         return true;
     }
     if (node->ctx->diags.n_errors > n_errors)
         return false;
-    if (!def || def->op != OP_LOGICAL_AND)
+    *truth = truth_by_range(condition, premise);
+    if (*truth != OPEN || !def || def->op != OP_LOGICAL_AND)
         return true;
     for (int i = 0; i < 2; i++) {
         if (type_elements(&def->inputs[i]->type) != 1)
             return true;
-        if (is_known(node, def->inputs[i], 1, &known))
+        if (tfl_is_known(node, def->inputs[i], 1, &known))
             of[i] = tensor_at(&known, 0) != 0 ? YES : NO;
         if (of[i] == NO)
             *truth = NO;
@@ -255,16 +240,16 @@ static bool truth_of(struct tfl_node *node, struct value *condition, enum truth 
     return node->ctx->diags.n_errors == n_errors;
 }
 
-static struct value *chosen(struct tfl_node *node, struct value *condition, struct value *yes,
-                            struct value *no)
+struct value *tfl_chosen(struct tfl_node *node, struct value *condition, struct value *yes,
+                         struct value *no)
 {
     return yes == no ? yes
                      : tfl_build(node, OP_IF, NULL, "chosen", 3,
                                  (struct value *const[]){ condition, yes, no });
 }
 
-static bool choose_all(struct tfl_node *node, struct value *condition, int n,
-                       const struct operand *yes, const struct operand *no, struct operand *out)
+bool tfl_choose_all(struct tfl_node *node, struct value *condition, int n,
+                    const struct operand *yes, const struct operand *no, struct operand *out)
 {
     for (int i = 0; i < n; i++) { /* out may be `no` */
         struct operand result = yes[i];
@@ -275,7 +260,7 @@ static bool choose_all(struct tfl_node *node, struct value *condition, int n,
                                    "run time",
                                    i);
         if (!yes[i].kept) {
-            result.value = chosen(node, condition, yes[i].value, no[i].value);
+            result.value = tfl_chosen(node, condition, yes[i].value, no[i].value);
             if (!result.value)
                 return false;
         }
@@ -306,11 +291,11 @@ static bool run_branch(struct tfl_node *node, int field, const struct operand *g
     struct body body;
     bool ok;
 
-    if (!read_body(node, field ? "else branch" : "then branch", field, node->n_inputs - 1,
-                   node->n_outputs, &body))
+    if (!tfl_body_read(node, field ? "else branch" : "then branch", field, node->n_inputs - 1,
+                       node->n_outputs, &body))
         return false;
     node->keeping->is_shared = was_shared || is_used(im, index);
-    ok = run_body(node, &body, given, wanted_of(node), results);
+    ok = tfl_body_run(node, &body, given, wanted_of(node), results);
     node->keeping->is_shared = was_shared;
     return ok;
 }
@@ -325,13 +310,14 @@ bool convert_tfl_if(struct tfl_node *node)
     if (!tfl_check(node, 1, node->n_inputs, node->n_outputs))
         return false;
     condition = tfl_value(node, 0);
-    given = operands_of(node, 1);
-    if (!condition || !given || !truth_of(node, condition, &truth, &open))
+    given = tfl_operands(node, 1);
+    if (!condition || !given || !tfl_truth(node, condition, NULL, &truth, &open))
         return false;
     for (int i = 0; i < 2; i++)
         results[i] = arena_array(&node->ctx->perm, struct operand, node->n_outputs + 1);
     if (truth != OPEN)
-        return run_branch(node, truth == NO, given, results[0]) && set_outputs(node, results[0]);
+        return run_branch(node, truth == NO, given, results[0]) &&
+               tfl_body_results(node, results[0]);
     before = tfl_kept_list(node, &n_before);
     if (!run_branch(node, 0, given, results[0]))
         return false;
@@ -341,138 +327,6 @@ bool convert_tfl_if(struct tfl_node *node)
         return false;
     before = tfl_kept_list(node, &n_before);
     return tfl_kept_choose(node, condition, behind, n_behind, before, n_before) &&
-           choose_all(node, condition, node->n_outputs, results[0], results[1], results[0]) &&
-           set_outputs(node, results[0]);
-}
-
-/* --- WHILE ------------------------------------------------------------------------------------ */
-
-/* Integers that are known become constants: counts, places. */
-static bool settle(struct tfl_node *node, struct operand *operand)
-{
-    const int n_errors = node->ctx->diags.n_errors;
-    struct value *value = operand->value;
-    struct tensor known;
-
-    if (!value || value->kind == VALUE_CONSTANT || dtype_is_float(value->type.dtype))
-        return false;
-    if (!is_known(node, value, MOST_KNOWN, &known))
-        return false;
-    if (node->ctx->diags.n_errors == n_errors)
-        operand->value = constant_new(node->fn, value->name, &known.type, known.data);
-    return true;
-}
-
-static bool is_constant(const struct operand *operand)
-{
-    return operand->value && operand->value->kind == VALUE_CONSTANT;
-}
-
-struct loop {
-    int n;
-    struct body condition, body;
-    struct operand *next,
-        *results;         /* what the next round is given; what the loop gives if it is the last */
-    struct operand *made; /* what a round makes */
-    struct value *alive;  /* whether this round runs; NULL = it does */
-};
-
-/* Whether there is another round, if all before ran. */
-static bool goes_on(struct tfl_node *node, struct loop *loop, bool *goes)
-{
-    const struct tfl_tensor truth_value = { .type = type_scalar(DTYPE_BOOL) };
-    struct tfl_tensor like = truth_value;
-    struct operand wanted = { .tensor = &like }, condition;
-    struct value *open;
-    enum truth truth;
-
-    /* of one number, in any shape */
-    if (loop->condition.graph.outputs.n == 1) {
-        const int64_t index = fb_int_at(&loop->condition.graph.outputs, 0, 4);
-
-        if (index >= 0 && index < loop->condition.graph.n_tensors)
-            like.type = loop->condition.graph.tensors[index].type;
-    }
-    if (!run_body(node, &loop->condition, loop->next, &wanted, &condition) || !condition.value ||
-        !truth_of(node, condition.value, &truth, &open))
-        return false;
-    *goes = truth != NO;
-    if (truth != OPEN)
-        return true;
-    if (open == condition.value)
-        return tfl_unsupported(node, "when it ends depends on numbers of run time, and nothing "
-                                     "bounds it (LOGICAL_AND with a comparison of a count does)");
-    loop->alive = loop->alive ? chosen(node, loop->alive, open, loop->alive) : open;
-    return loop->alive != NULL;
-}
-
-static bool run_round(struct tfl_node *node, struct loop *loop)
-{
-    int n_before, n_behind;
-    struct value **before = tfl_kept_list(node, &n_before), **behind;
-
-    if (!run_body(node, &loop->body, loop->next, loop->next, loop->made))
-        return false;
-    for (int i = 0; i < loop->n; i++)
-        (void)settle(node, &loop->made[i]);
-    if (!loop->alive) {
-        for (int i = 0; i < loop->n; i++)
-            loop->next[i] = loop->results[i] = loop->made[i];
-        return true;
-    }
-    behind = tfl_kept_list(node, &n_behind);
-    if (!choose_all(node, loop->alive, loop->n, loop->made, loop->results, loop->results) ||
-        !tfl_kept_choose(node, loop->alive, behind, n_behind, before, n_before))
-        return false;
-    for (int i = 0; i < loop->n; i++)
-        loop->next[i] = is_constant(&loop->made[i]) ? loop->made[i] : loop->results[i];
-    return true;
-}
-
-static bool run_loop(struct tfl_node *node, struct loop *loop)
-{
-    int n_open = 0, n = 0;
-    bool goes;
-
-    while (goes_on(node, loop, &goes)) {
-        if (!goes)
-            return true;
-        if (++n > MOST_ROUNDS)
-            return tfl_unsupported(node, "more than %d rounds, which would all be written out",
-                                   (int)MOST_ROUNDS);
-        if (loop->alive && ++n_open > MOST_OPEN_ROUNDS)
-            return tfl_unsupported(node, "it may end at run time, and after more than %d rounds",
-                                   (int)MOST_OPEN_ROUNDS);
-        if (!run_round(node, loop))
-            return false;
-    }
-    return false;
-}
-
-bool convert_tfl_while(struct tfl_node *node)
-{
-    const bool was_shared = node->keeping->is_shared;
-    struct loop loop = { .n = node->n_inputs };
-    bool ok;
-
-    if (!tfl_check(node, node->n_outputs, node->n_outputs, node->n_outputs) ||
-        !read_body(node, "condition", 0, loop.n, 1, &loop.condition) ||
-        !read_body(node, "body", 1, loop.n, loop.n, &loop.body))
-        return false;
-    loop.next = operands_of(node, 0);
-    loop.results = arena_array(&node->ctx->perm, struct operand, loop.n + 1);
-    loop.made = arena_array(&node->ctx->perm, struct operand, loop.n + 1);
-    if (!loop.next)
-        return false;
-    for (int i = 0; i < loop.n; i++) {
-        (void)settle(node, &loop.next[i]);
-        loop.results[i] = loop.next[i];
-        if (!tensor_like(node, &loop.body.graph, fb_int_at(&loop.body.graph.inputs, (size_t)i, 4),
-                         node->outputs[i], "body"))
-            return false;
-    }
-    node->keeping->is_shared = true;
-    ok = run_loop(node, &loop);
-    node->keeping->is_shared = was_shared;
-    return ok && set_outputs(node, loop.results);
+           tfl_choose_all(node, condition, node->n_outputs, results[0], results[1], results[0]) &&
+           tfl_body_results(node, results[0]);
 }

@@ -1,5 +1,6 @@
-"""Networks whose branches are chosen at run time: the generated C against ONNX Runtime for every side, and how many
-regions ran, which must be fewer than there are; and scans, whose rounds are a loop in the C.
+"""Networks whose branches are chosen and whose loops end at run time: the generated C against ONNX Runtime for every side,
+and how many regions ran, which must be fewer than there are; scans, whose rounds are a loop in the C. Loops that ask for
+more than --max-rounds must be refused.
 
   control.py [CASE ...]     only cases whose name contains one of these
 """
@@ -19,6 +20,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 RELAYC = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "relayc"
+WRONG_NUMBER = -1
 FLOAT, BOOL, I64 = TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT64
 rng = np.random.default_rng(4)
 
@@ -195,6 +197,61 @@ def rows_scanned_by_a_loop():
         [[f32(18, 1, 6)], [f32(1, 6)]]
 
 
+def rounds(count, condition, first="yes", where=""):
+    """A loop whose end the file does not bound: by a count, a condition, or both. Its last output is how often it ran."""
+    body = helper.make_graph(
+        [node("MatMul", "s w", "s1"), node("Tanh", "s1", "s2"), node("Add", "s2 x", "s3"),
+         node("Add", "n one", "n1"), node("Cast", "n1", "n2", to=FLOAT), node("ReduceMean", "x", "step", keepdims=0),
+         node("Mul", "n2 step", "size"), node("Less", "size most", "on") if condition else node("Identity", "cond", "on")], "body",
+        [helper.make_tensor_value_info("i", I64, []), helper.make_tensor_value_info("cond", BOOL, []),
+         helper.make_tensor_value_info("s", FLOAT, [2, 4]), helper.make_tensor_value_info("n", I64, [])],
+        [helper.make_tensor_value_info("on", BOOL, []), helper.make_tensor_value_info("s3", FLOAT, [2, 4]),
+         helper.make_tensor_value_info("n1", I64, [])], [numpy_helper.from_array(f32(4, 4), "w")])
+    loop_node = helper.make_node("Loop", [count, first, "s0", "zero"], ["y", "n"], body=body)
+    nodes = [node("Less", "most twenty", "begins"), node("Abs", "x", "s0"), loop_node]
+    inputs = [("x", FLOAT, [2, 4]), ("most", FLOAT, []), ("count", I64, [])]
+    if where == "least":
+        nodes[2:2] = [node("Min", "count four", "least")]
+    if where == "branch":
+        no = graph([node("Neg", "x", "a"), node("Identity", "zero", "b")], [("a", FLOAT, [2, 4]), ("b", I64, [])])
+        yes = graph([loop_node], [("y", FLOAT, [2, 4]), ("n", I64, [])])
+        nodes = [nodes[0], nodes[1], node("Less", "count four", "k"), choice("k", "p q", yes, no)]
+    names = ("p", "q") if where == "branch" else ("y", "n")
+    return nodes, inputs, [(names[0], FLOAT, [2, 4]), (names[1], I64, [])], \
+        [("twenty", np.float32(20)), ("zero", np.int64(0)), ("one", np.int64(1))] + \
+        [("four", np.int64(4))] * bool(where) + [("yes", np.array(True))] * (first == "yes"), \
+        [[np.full((2, 4), 0.35, np.float32)], [np.float32(v) for v in (-5, 0.9, 1.5, 2, 4, 30)], [np.int64(v) for v in (-2, 0, 1, 3, 5, 6, 7, 30)]]
+
+
+MOST_ROUNDS = 6
+
+
+@case
+def rounds_by_count():
+    return rounds("count", False)
+
+
+@case
+def rounds_by_condition():
+    return rounds("", True, "begins")
+
+
+@case
+def rounds_by_both():
+    return rounds("count", True, "begins")
+
+
+@case
+def counted_to_four_at_most():
+    """A count that is bounded by what computes it."""
+    return rounds("least", False, where="least")
+
+
+@case
+def rounds_in_a_branch():
+    return rounds("", True, "begins", "branch")
+
+
 OPTIONS = ["", "--optimize size", "--step", "--target x86-64-v3 --deterministic", "--precision f16w",
            "--parallel 2"]
 
@@ -221,9 +278,7 @@ def run(library, facts, inputs, outputs):
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in [*inputs.values(), *results, arena]]
     ctypes.c_int.in_dll(library, "n_calls").value = 0
     code = library.net_run(*pointers)
-    if code:
-        raise SystemExit(f"net_run returned {code}")
-    return results, ctypes.c_int.in_dll(library, "n_calls").value
+    return code, results, ctypes.c_int.in_dll(library, "n_calls").value
 
 
 def test(name, options):
@@ -233,6 +288,9 @@ def test(name, options):
     onnx.checker.check_model(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     tolerance = 2e-3 if "precision" in options else 2e-6
+    bounded = name.startswith("rounds")
+    if bounded:
+        options += f" --max-rounds {MOST_ROUNDS}"
     with tempfile.TemporaryDirectory() as folder:
         library, facts = build(model, options, pathlib.Path(folder))
         calls = set()
@@ -240,7 +298,11 @@ def test(name, options):
             feed = {info[0]: np.ascontiguousarray(v) for info, v in zip(inputs, given)}
             feed = {k: v.reshape(s) for (k, v), (_, _, s) in zip(feed.items(), inputs)}
             wanted = session.run(None, feed)
-            found, n = run(library, facts, feed, outputs)
+            code, found, n = run(library, facts, feed, outputs)
+            if code != (WRONG_NUMBER if bounded and wanted[1] > MOST_ROUNDS else 0):
+                return f"net_run returned {code} for {feed}, {wanted[1]} rounds"
+            if code:
+                continue
             calls.add(n)
             for w, f in zip(wanted, found):
                 if np.max(np.abs(w - f), initial=0) > tolerance * max(1, np.max(np.abs(w), initial=0)):

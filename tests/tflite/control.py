@@ -4,16 +4,18 @@ from networks import NONE, RELU
 from operators import Family
 
 IF, WHILE, ADD, SUB, MUL, LESS, GREATER, LOGICAL_AND, DENSE, RESHAPE = 118, 119, 0, 41, 18, 58, 61, 86, 9, 22
-GATHER, READ, ASSIGN, HANDLE = 36, 143, 144, 142
+GATHER, READ, ASSIGN, HANDLE, CAST, MINIMUM = 36, 143, 144, 142, 53, 57
 
 
 class Control(Family):
     """With subgraphs, and plain integers."""
 
     def data(self):
-        """Integers of all sizes, of both signs."""
+        """Integers of all sizes, of both signs; a few of 8 bits that count rounds."""
         arrays = super().data()
         for array in arrays:
+            if array.dtype == np.int8 and array[0].size == 1:
+                array[:, 0] = (2, 100, -7, 4)
             if array.dtype == np.int32:
                 array[:] = (self.rng.choice(np.array([-1, 1]), array.shape) * 7.0**self.rng.integers(0, 5, array.shape)).astype(np.int32)
         return arrays
@@ -151,7 +153,62 @@ def kept_in_branches(seed):
     return net.result(y, net.of(ADD, [read(net, handle(net)), first], [1, 6], (0.11, 4), options=[(1, NONE)], kind=11))
 
 
+def at_most_five(net):
+    """An input of 8 bits as a count: as it is, or 5."""
+    n = net.of(CAST, [net.input([1])], [1], None, "int32", [], 37)
+    return net.of(MINIMUM, [n, net.whole(5)], [1], None, "int32", [], 39)
+
+
+def counted_up(seed):
+    """As many rounds as a number of run time says, which is 5 at most."""
+    net = Control(seed)
+    x, n = net.input([1, 6]), at_most_five(net)
+    test, condition = net.body(COUNT, COUNT, CODES)
+    condition.result(condition.plain(LESS, condition.inputs[0], condition.inputs[1], 41, "bool"))
+    step, body = net.body(COUNT, COUNT, CODES)
+    i, most, y = body.inputs
+    body.result(body.plain(ADD, i, body.whole(1), 11), most, body.layer(y, 6, (0.05, -3)))
+    return net.result(*net.loop([net.whole(0), n, x], test, step))
+
+
+def counted_down(seed):
+    """A number of run time, 5 at most, is counted down to 0."""
+    net = Control(seed)
+    x, n = net.input([1, 6]), at_most_five(net)
+    test, condition = net.body(COUNT, CODES)
+    condition.result(condition.plain(GREATER, condition.inputs[0], condition.whole(0), 44, "bool"))
+    step, body = net.body(COUNT, CODES)
+    body.result(body.plain(SUB, body.inputs[0], body.whole(1), 28), body.layer(body.inputs[1], 6, (0.05, -3)))
+    return net.result(*net.loop([n, x], test, step))
+
+
+def unbounded(seed):
+    """Until a number reaches 1000; a variable that each round changes. It takes --max-rounds (of tests/e2e/tflite.py)."""
+    net = Control(seed)
+    x, n = net.input([1, 6]), net.input([1], dtype="int32", scale=None)
+
+    def handle(graph):
+        resource = graph.tensor([], "int8", resource=True)
+        graph.add(HANDLE, 1, [], [resource], [None, ("s", "sum")], 111)
+        return resource
+
+    def read(graph):
+        return graph.of(READ, [handle(graph)], [1, 6], (0.05, -3), options=[], kind=112)
+
+    before = read(net)
+    test, condition = net.body(COUNT, CODES)
+    condition.result(condition.plain(LESS, condition.inputs[0], condition.whole(1000), 41, "bool"))
+    step, body = net.body(COUNT, CODES)
+    number, y = body.inputs
+    y = body.layer(y, 6, (0.05, -3))
+    total = body.of(ADD, [read(body), y], [1, 6], (0.05, -3), options=[(1, NONE)], kind=11)
+    body.add(ASSIGN, 1, [handle(body), total], [], [], 113)
+    body.result(body.plain(ADD, number, body.whole(400), 11), y)
+    return net.result(*net.loop([n, x], test, step), before, read(net))
+
+
 def control():
     """NAME -> Network."""
     return {"branches": branches(150), "loop": counted(151), "loop_open": open_ended(163), "loop_nested": nested(153),
+            "loop_up": counted_up(155), "loop_down": counted_down(156), "loop_unbounded": unbounded(157),
             "state_in_branches": kept_in_branches(154)}
