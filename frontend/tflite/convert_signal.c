@@ -147,8 +147,10 @@ static bool transform(struct tfl_node *node, enum op op, bool inverse)
     x = &node->inputs[0]->type;
     y = &node->outputs[0]->type;
     last = x->dim[x->rank - 1];
-    if ((length & (length - 1)) != 0)
-        return tfl_unsupported(node, "fft_length is %lld, expected a power of 2",
+    if (!signal_fft_fits(length))
+        return tfl_unsupported(node,
+                               "fft_length is %lld, expected an even number with the factors "
+                               "2, 3 and 5",
                                (long long)length);
     if (inverse ? last != length + 2 : last < 1 || last > length)
         return tfl_unsupported(node, "rows of %lld for fft_length %lld", (long long)last,

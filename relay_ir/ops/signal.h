@@ -13,6 +13,9 @@ enum {
     FFT_MOST = 65536
 };
 
+/* Whether an FFT has so many points: its half, from 2 on, has no factors but 2, 3 and 5. */
+bool signal_fft_fits(int64_t length);
+
 /* Whether all bands lie within the bins and the weights. */
 bool signal_bands_fit(const struct tensor *starts, const struct tensor *first,
                       const struct tensor *widths, int64_t n_weights, int64_t n_bins);

@@ -1,5 +1,5 @@
 /* signal_fft.c - real Fourier transforms of i16 and i32, as TensorFlow Lite Micro's `signal` library has them computed
- * (kiss_fft), bit for bit. The number of points is a power of two.
+ * (kiss_fft), bit for bit. Half the number of points has no factors but 2, 3 and 5.
  *
  * signal.rfft    x (.., n), n <= length; behind it stand zeros -> y (.., length + 2): length / 2 + 1 complex numbers
  * signal.irfft   x (.., length + 2) -> y (.., length)
@@ -36,6 +36,18 @@ void signal_turns(enum dtype dtype, int64_t length, bool inverse, void *turns, v
     }
 }
 
+bool signal_fft_fits(int64_t length)
+{
+    int64_t left = length / 2;
+
+    if (length < FFT_LEAST || length > FFT_MOST || length % 2 != 0)
+        return false;
+    for (int64_t p = 2; p <= 5; p++)
+        while (left % p == 0)
+            left /= p;
+    return left == 1;
+}
+
 static bool infer_fft(struct ctx *ctx, struct node *node, bool inverse)
 {
     const int64_t length = node->attrs.fft.length;
@@ -48,9 +60,10 @@ static bool infer_fft(struct ctx *ctx, struct node *node, bool inverse)
     if (y.dtype != DTYPE_I16 && y.dtype != DTYPE_I32)
         return diag_error(ctx, DIAG_TYPE, node_origin(node), "%s of %s, expected i16 or i32",
                           op_name(node->op), dtype_name(y.dtype));
-    if (length < FFT_LEAST || length > FFT_MOST || (length & (length - 1)) != 0)
+    if (!signal_fft_fits(length))
         return diag_error(ctx, DIAG_UNSUPPORTED_FORM, node_origin(node),
-                          "%s of %lld points, expected a power of 2 from %d to %d",
+                          "%s of %lld points, expected an even number from %d to %d with the "
+                          "factors 2, 3 and 5",
                           op_name(node->op), (long long)length, (int)FFT_LEAST, (int)FFT_MOST);
     last = y.dim[y.rank - 1];
     if (inverse ? last != length + 2 : last < 1 || last > length)
@@ -58,7 +71,7 @@ static bool infer_fft(struct ctx *ctx, struct node *node, bool inverse)
                           "%s of %lld points reads rows of %lld", op_name(node->op),
                           (long long)length, (long long)last);
     if (type_elements(input_type(node, 1)) != length ||
-        type_elements(input_type(node, 2)) != length / 2)
+        type_elements(input_type(node, 2)) != length / 4 * 2)
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "the factors of %s are not those of "
                           "%lld points",
@@ -137,11 +150,57 @@ static struct complex turned(const struct fft *fft, struct complex a, const stru
                              rounded(fft, a.re * im + a.im * re) };
 }
 
-/* The transform of n numbers, every `step`th of x, by those of its quarters, or halves. */
+/* Three numbers, and turns by thirds. */
+static void combine_3(const struct fft *fft, const struct complex *part, struct complex *y,
+                      int64_t m)
+{
+    const struct complex even = sum(fft, part[1], part[2]), odd = difference(fft, part[1], part[2]);
+    const int64_t sine = tensor_int_at(fft->turns, 2 * (fft->half / 3) + 1);
+    const struct complex turned = { rounded(fft, odd.re * sine), rounded(fft, odd.im * sine) };
+    const struct complex half = { even.re < 0 ? ~(~even.re >> 1) : even.re >> 1,
+                                  even.im < 0 ? ~(~even.im >> 1) : even.im >> 1 };
+    const struct complex middle = difference(fft, part[0], half);
+
+    y[0] = sum(fft, part[0], even);
+    y[m] = number(fft, middle.re - turned.im, middle.im + turned.re);
+    y[2 * m] = number(fft, middle.re + turned.im, middle.im - turned.re);
+}
+
+/* Five numbers: the outer ones, 1 and 4, turn by one fifth, 2 and 3 by two; then the other way round. */
+static void combine_5(const struct fft *fft, const struct complex *part, struct complex *y,
+                      int64_t m)
+{
+    const struct complex outer = sum(fft, part[1], part[4]), inner = sum(fft, part[2], part[3]);
+    const struct complex outer_odd = difference(fft, part[1], part[4]);
+    const struct complex inner_odd = difference(fft, part[2], part[3]);
+
+    y[0] = sum(fft, part[0], sum(fft, outer, inner));
+    for (int64_t i = 1; i <= 2; i++) {
+        const int64_t near = 2 * i * (fft->half / 5), far = 2 * (3 - i) * (fft->half / 5);
+        const int64_t near_cos = tensor_int_at(fft->turns, near);
+        const int64_t near_sin = tensor_int_at(fft->turns, near + 1);
+        const int64_t far_cos = tensor_int_at(fft->turns, far);
+        const int64_t far_sin = tensor_int_at(fft->turns, far + 1);
+        const int64_t sign = i == 1 ? 1 : -1;
+        const struct complex even = {
+            part[0].re + rounded(fft, outer.re * near_cos) + rounded(fft, inner.re * far_cos),
+            part[0].im + rounded(fft, outer.im * near_cos) + rounded(fft, inner.im * far_cos)
+        };
+        const struct complex odd = {
+            rounded(fft, outer_odd.im * near_sin) + sign * rounded(fft, inner_odd.im * far_sin),
+            rounded(fft, outer_odd.re * near_sin) + sign * rounded(fft, inner_odd.re * far_sin)
+        };
+
+        y[i * m] = number(fft, even.re - odd.re, even.im + odd.im);
+        y[(5 - i) * m] = number(fft, even.re + odd.re, even.im - odd.im);
+    }
+}
+
+/* The transform of n numbers, every `step`th of x, by those of its quarters, halves, thirds or fifths. */
 static void transform(const struct fft *fft, const struct complex *x, int64_t step, int64_t n,
                       struct complex *y)
 {
-    const int p = n == 2 ? 2 : 4;
+    const int p = n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : n % 3 == 0 ? 3 : 5;
     const int64_t m = n / p;
 
     if (n == 1) {
@@ -151,7 +210,7 @@ static void transform(const struct fft *fft, const struct complex *x, int64_t st
     for (int i = 0; i < p; i++)
         transform(fft, x + i * step, step * p, m, y + i * m);
     for (int64_t k = 0; k < m; k++) {
-        struct complex part[4], even, odd, low, high;
+        struct complex part[5], even, odd, low, high;
 
         for (int i = 0; i < p; i++) {
             part[i] = shared(fft, y[k + i * m], p);
@@ -161,8 +220,13 @@ static void transform(const struct fft *fft, const struct complex *x, int64_t st
         if (p == 2) {
             y[k] = sum(fft, part[0], part[1]);
             y[k + m] = difference(fft, part[0], part[1]);
-            continue;
         }
+        if (p == 3)
+            combine_3(fft, part, y + k, m);
+        if (p == 5)
+            combine_5(fft, part, y + k, m);
+        if (p != 4)
+            continue;
         low = sum(fft, part[0], part[2]);
         high = difference(fft, part[0], part[2]);
         even = sum(fft, part[1], part[3]);

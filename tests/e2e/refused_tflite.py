@@ -83,7 +83,7 @@ ROWS = [
     ("main_body", branch((1, 0)), "is subgraph 0"),
     ("itself", branch((1, 1), within_itself), "more than 8 deep"),
     ("shape", branch((1, 1), shape=(1, 7)), "expected (1,7)"),
-    ("length", signal("Rfft", [([6], "int16")], [([8], "int16")], T=TYPES["int16"], fft_length=6), "expected a power of 2"),
+    ("length", signal("Rfft", [([14], "int16")], [([16], "int16")], T=TYPES["int16"], fft_length=14), "the factors 2, 3 and 5"),
     ("short", signal("Rfft", [([9], "int16")], [([10], "int16")], T=TYPES["int16"], fft_length=8), "rows of 9 for fft_length 8"),
     ("option", signal("Delay", [([4], "int16")], [([4], "int16")], delay=3), "option \"delay_length\" is absent"),
     ("no_options", signal("Delay", [([4], "int16")], [([4], "int16")]), "no map of numbers"),

@@ -138,6 +138,18 @@ def transforms(seed, kind):
     return net.result(*y)
 
 
+def transforms_of_other_lengths(seed, kind):
+    """Points with the factors 3 and 5, of every step beside others."""
+    net = Signals(seed)
+    y = []
+    for length, size in (6, 6), (10, 9), (12, 12), (18, 18), (20, 20), (24, 23), (50, 50), (60, 60), *[(480, 400)][:kind == "int16"]:
+        x = net.samples([2, size] if length < 24 else [size], kind)
+        shape = net.tensors[x]["shape"][:-1]
+        spectrum = net.signal("Rfft", [x], [([*shape, length + 2], kind)], T=TYPES[kind], fft_length=length)
+        y += [spectrum, net.signal("Irfft", [spectrum], [([*shape, length], kind)], T=TYPES[kind], fft_length=length)]
+    return net.result(*y)
+
+
 def kept(seed):
     """What keeps samples: delays, frames, stacked frames, added frames."""
     net = Signals(seed)
@@ -181,7 +193,8 @@ def signals():
     """NAME -> Network."""
     return {"front_end": front_end(140, 480, 512, 40, (410, 410), False), "front_end_short": front_end(141, 200, 256, 10, (410, 819), True),
             "front_end_of_samples": wake_word(142), "fft_i16": transforms(143, "int16"), "fft_i32": transforms(144, "int32"),
-            "fft_of_floats": transforms_of_floats(145), "samples_kept": kept(146), "signal_functions": functions(147)}
+            "fft_of_floats": transforms_of_floats(145), "samples_kept": kept(146), "signal_functions": functions(147),
+            "fft_lengths_i16": transforms_of_other_lengths(164, "int16"), "fft_lengths_i32": transforms_of_other_lengths(165, "int32")}
 
 
 def transforms_of_floats(seed):

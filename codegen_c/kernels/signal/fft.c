@@ -18,9 +18,16 @@ static const struct numbers {
     { "int64_t", "round_q31", "i32_of_bits", "fft_i32", "inverse_fft_i32", INT32_MAX },
 };
 
-static const char *transform(struct bind *bind, const struct numbers *numbers, bool inverse)
+static bool is_power_of_2(int64_t n)
 {
-    const char *name = inverse ? numbers->inverse : numbers->name;
+    return (n & (n - 1)) == 0;
+}
+
+static const char *transform(struct bind *bind, const struct numbers *numbers, bool inverse,
+                             bool mixed)
+{
+    const char *name = arena_printf(bind->arena, "%s%s", mixed ? "mixed_" : "",
+                                    inverse ? numbers->inverse : numbers->name);
     const char *function = bind_own_helper(bind, name);
     struct keys keys;
 
@@ -31,9 +38,14 @@ static const char *transform(struct bind *bind, const struct numbers *numbers, b
     keys_set(&keys, "wide", numbers->wide);
     keys_set(&keys, "round", numbers->round);
     keys_set(&keys, "wrap", numbers->wrap);
+    keys_set_flag(&keys, "inverse", inverse);
+    if (mixed) {
+        keys_set_int(&keys, "most", numbers->most);
+        bind_helper(bind, "shift_down");
+        return bind_new_helper(bind, name, "templates/helpers/fft_mixed.c.tmpl", &keys);
+    }
     keys_set_int(&keys, "half", numbers->most / 2);
     keys_set_int(&keys, "quarter", numbers->most / 4);
-    keys_set_flag(&keys, "inverse", inverse);
     return bind_new_helper(bind, name, "templates/helpers/fft.c.tmpl", &keys);
 }
 
@@ -42,6 +54,7 @@ static bool bind_fft(struct bind *bind, bool inverse)
     const struct type *x = anchor_input(bind->region, 0);
     const struct numbers *numbers = &numbers_of[x->dtype == DTYPE_I32];
     const int64_t half = bind->region->anchor->attrs.fft.length / 2, in = x->dim[x->rank - 1];
+    const bool mixed = !is_power_of_2(half);
     int first = 1;
 
     for (int64_t left = half; left > 1; left /= 2)
@@ -52,15 +65,19 @@ static bool bind_fft(struct bind *bind, bool inverse)
     bind_input(bind, "halves", 2);
     bind_int(bind, "rows", in > 0 ? type_elements(x) / in : 0);
     bind_int(bind, "n", half);
-    bind_int(bind, "first", first);
+    bind_text(bind, "digits", "%s", mixed ? "mixed_digits" : "reversed_digits");
+    if (mixed)
+        bind_text(bind, "length", "HALF");
+    else
+        bind_text(bind, "length", "HALF, %d", first);
     bind_text(bind, "wide", "%s", numbers->wide);
     bind_text(bind, "round", "%s", numbers->round);
     bind_text(bind, "wrap", "%s", numbers->wrap);
     bind_int(bind, "half", numbers->most / 2);
     bind_helper(bind, numbers->round);
     bind_helper(bind, numbers->wrap);
-    bind_helper(bind, "reversed_digits");
-    bind_text(bind, "fft", "%s", transform(bind, numbers, inverse));
+    bind_helper(bind, mixed ? "mixed_digits" : "reversed_digits");
+    bind_text(bind, "fft", "%s", transform(bind, numbers, inverse, mixed));
     return true;
 }
 
