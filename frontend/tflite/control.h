@@ -20,7 +20,7 @@ struct body {
 /* Inputs from `first` on; NULL after an error. */
 struct operand *tfl_operands(struct tfl_node *node, int first);
 
-/* The subgraph that option `field` names, which has so many inputs and outputs. */
+/* The subgraph that option `field` names; it must have n_inputs and n_outputs. */
 bool tfl_body_read(struct tfl_node *node, const char *what, int field, int n_inputs, int n_outputs,
                    struct body *body);
 

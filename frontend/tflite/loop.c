@@ -40,8 +40,8 @@ struct loop {
     struct value *alive;                    /* whether this round runs; NULL = it does */
     struct premise premise;                 /* that all rounds so far run */
     int n_rounds;
-    int seen_after; /* so many rounds … */
-    wide seen;      /* … it was so far from its end (range_to_false) */
+    wide seen;      /* distance from its end (range_to_false) … */
+    int seen_after; /* … after this number of rounds */
 };
 
 /* Whether numbers that change bring the loop to its end, within the limit as far as they have come until now. */

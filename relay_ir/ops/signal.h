@@ -13,7 +13,7 @@ enum {
     FFT_MOST = 65536
 };
 
-/* Whether an FFT has so many points: its half, from 2 on, has no factors but 2, 3 and 5. */
+/* Whether an FFT may have this length: even, its half without factors but 2, 3 and 5. */
 bool signal_fft_fits(int64_t length);
 
 /* Whether all bands lie within the bins and the weights. */
