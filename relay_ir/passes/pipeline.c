@@ -41,6 +41,7 @@ static const struct pass passes[] = {
     ROW(common_subexpr, BITS, "computes equal expressions once"),
     ROW(dead_code, BITS, "removes nodes that no result needs"),
     ROW(flush_tiny_weights, ROUNDING, "flushes tiny weights to 0"),
+    ROW(drop_dead_channels, BITS, "leaves out channels whose weights are all 0"),
     ROW(convert_layout, BITS, "converts convolutions and pools to channels last"),
     RULES_ROW(sink_views, BITS, "moves views behind element-wise operators"),
     ROW(unshare_dequantize, BITS, "gives each reader of quantised values its own dequantize"),

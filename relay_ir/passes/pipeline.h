@@ -96,6 +96,7 @@ bool pass_canonicalize(struct module *module);
 bool pass_common_subexpr(struct module *module);
 bool pass_convert_layout(struct module *module);
 bool pass_dead_code(struct module *module);
+bool pass_drop_dead_channels(struct module *module);
 bool pass_fake_quant_to_exact(struct module *module); /* only for quantize.h's `exact` */
 bool pass_fake_quant_to_integer(struct module *module);
 bool pass_flush_tiny_weights(struct module *module);

@@ -196,6 +196,23 @@ def depthwise(seed, shape, multiplier, kernel, stride=(1, 1), padding=SAME, acti
     return net.result(y)
 
 
+def dead_channels(seed, padding):
+    """Convolutions with channels whose weights are all 0, and depthwise ones between them."""
+    net = Network(seed)
+    x, shape = net.input([1, 9, 8, 4]), [1, 9, 8, 4]
+    for out_c, kernel, dead in (16, (1, 1), [1, 3, 4, 7, 9, 12, 13]), (0, (3, 3), []), (12, (3, 2), [0, 1, 2, 6, 11]), (0, (2, 2), []), (5, (1, 1), [2]):
+        depth = out_c or shape[3]
+        height, width = (out_extent(shape[1 + i], kernel[i], 1, padding, 1) for i in range(2))
+        w = net.weights([out_c, *kernel, shape[3]] if out_c else [1, *kernel, depth], scales_of(depth, net.rng), 0 if out_c else 3)
+        net.tensors[w]["data"][dead] = 0
+        y = net.tensor([1, height, width, depth], "int8", 0.06, -128 if out_c else 7)
+        common = [(1, padding), (4, 1), (4, 1)]
+        activation = RELU if out_c else NONE
+        net.add(3 if out_c else 4, 3, [x, w, net.bias(depth, spread=900)], [y], common + ([(1, activation), (4, 1), (4, 1)] if out_c else [(4, 1), (1, activation), (4, 1), (4, 1)]), 1 if out_c else 2)
+        x, shape = y, [1, height, width, depth]
+    return net.result(x)
+
+
 def out_extent(extent, kernel, stride, padding, dilation):
     covers = (kernel - 1) * dilation + 1
     return -(-extent // stride) if padding == SAME else (extent - covers) // stride + 1
@@ -386,6 +403,8 @@ def networks():
         "conv_dilated": conv(5, [1, 9, 9, 2], 3, (3, 3), (1, 1), SAME, RELU_N1_TO_1, (2, 2)),
         "conv_groups": conv(6, [1, 5, 5, 8], 12, (3, 3), groups=4),
         "conv_no_bias": conv(7, [1, 4, 4, 3], 4, (3, 3), bias=False, out_scale=0.4),
+        "conv_dead_channels": dead_channels(8, VALID),
+        "conv_dead_channels_padded": dead_channels(9, SAME),
         "depthwise": depthwise(10, [1, 7, 7, 8], 1, (3, 3)),
         "depthwise_stride": depthwise(11, [1, 8, 9, 6], 1, (3, 3), (2, 2), SAME, RELU6),
         "depthwise_multiplier": depthwise(12, [1, 6, 6, 3], 4, (5, 3), (1, 1), VALID, RELU),
