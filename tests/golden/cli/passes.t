@@ -1,8 +1,8 @@
 # --check-passes: each step of the compiler against the one before it, by the reference evaluator.
 $ relayc compile $MODELS/pointwise_residual.onnx -o out --check-passes | sed -n 1p
-passes  23 steps keep what the network computes
+passes  24 steps keep what the network computes
 $ relayc compile $MODELS/pointwise_residual.onnx -o out --precision fp8 --check-passes | sed -n 1p
-passes  38 steps keep what the network computes
+passes  39 steps keep what the network computes
 $ relayc compile $MODELS/pointwise_residual.onnx -o out --check-passes --time-passes 2>&1 | grep -E 'check-passes: (canon|fold_c|convert|fuse)' | sort -u
 check-passes: canonicalize          promises rounding: 0 of the result
 check-passes: convert_layout        promises bits: 0 of the result
