@@ -207,8 +207,25 @@ def unbounded(seed):
     return net.result(*net.loop([n, x], test, step), before, read(net))
 
 
+def updated(seed):
+    """Blocks in the place of others, which begin where run time says, or the file: of rows, of parts of rows, everywhere."""
+    net = Control(seed)
+    x, row, n, m = net.input([2, 6, 4]), net.input([2, 1, 4]), *(net.input([1], dtype="int32", scale=None) for _ in range(2))
+    at = net.of(2, [net.whole(1), n, m], [3], None, "int32", [(4, 0), (1, NONE)], 10)
+    small = net.codes([1, 3, 2], (0.05, -3))
+    numbers = net.floats([5, 3])
+
+    def update(x, block, at, shape, quant=(0.05, -3), dtype="int8"):
+        return net.of(151, [x, block, at], shape, quant, dtype, [], 117)
+
+    y = [update(x, row, at, [2, 6, 4]), update(x, small, at, [2, 6, 4]), update(x, small, net.ints([1, 2, 1]), [2, 6, 4]),
+         update(x, small, net.ints([-7, 9, 2]), [2, 6, 4]), update(row, row, at, [2, 1, 4]),
+         update(numbers, net.floats([2, 3]), net.of(2, [n, m], [2], None, "int32", [(4, 0), (1, NONE)], 10), [5, 3], None, "float32")]
+    return net.result(*y)
+
+
 def control():
     """NAME -> Network."""
     return {"branches": branches(150), "loop": counted(151), "loop_open": open_ended(163), "loop_nested": nested(153),
             "loop_up": counted_up(155), "loop_down": counted_down(156), "loop_unbounded": unbounded(157),
-            "state_in_branches": kept_in_branches(154)}
+            "block_updated": updated(158), "state_in_branches": kept_in_branches(154)}
