@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper, shape_inference
 DIMS = (1, 1, 2, 3, 8, 16, 17)
 MOST_ELEMENTS = 6000  # of a value
 MOST_WEIGHTS = 20000  # of a constant
+PRUNED = 0.06  # of weights
 
 OPTIONS = onnxruntime.SessionOptions()
 OPTIONS.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
@@ -193,6 +194,9 @@ class Network:
             raise Reject("too many weights")
         size = 1.0 if of is None else max(float(np.sqrt(np.mean(np.square(self.values[of], dtype=np.float64)))), 0.05)
         w = (self.rng.standard_normal(shape) * spread / np.sqrt(max(fan_in, 1)) / size + around).astype(np.float32)
+        if w.ndim >= 2 and self.chance(PRUNED):  # filters, or what all of them read of a channel
+            lines = np.moveaxis(w, self.below(2), 0)
+            lines[self.rng.random(len(lines)) < self.rng.uniform(0.1, 0.9)] = 0
         if w.ndim >= 2 and self.chance(0.1):
             perm = [int(i) for i in self.rng.permutation(w.ndim)]
             turned = self.const(np.ascontiguousarray(np.transpose(w, perm)), "w")
