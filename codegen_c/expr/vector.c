@@ -1,6 +1,8 @@
 /* vector.c - see vector.h. */
 #include "codegen_c/expr/vector.h"
 
+#include <string.h>
+
 void bind_vector(struct bind *bind)
 {
     static const char name[] = "vector_f32";
@@ -29,6 +31,36 @@ void bind_shuffle(struct bind *bind)
     keys_init(&keys, bind->arena);
     if (!bind_own_helper(bind, name))
         bind_new_helper(bind, name, "templates/helpers/shuffle_f32.c.tmpl", &keys);
+}
+
+/* "8" of "vector8_f32", "" of "vector_f32". */
+static const char *suffix_of(struct arena *arena, const char *type)
+{
+    static const char vector[] = "vector";
+
+    if (strcmp(type, "float") == 0)
+        return "1";
+    type += strlen(vector);
+    return arena_strndup(arena, type, strspn(type, "0123456789"));
+}
+
+const char *bind_vector_fn(struct bind *bind, const char *stem, const char *type)
+{
+    const char *name = arena_printf(bind->arena, "%s%s", stem, suffix_of(bind->arena, type));
+    const char *fn = bind_own_helper(bind, name);
+    struct keys keys;
+
+    bind_vector(bind);
+    if (bind->machine->lanes == 0)
+        bind_helper(bind, "inline_f32");
+    if (fn)
+        return fn;
+    keys_init(&keys, bind->arena);
+    keys_set(&keys, "linkage",
+             bind->machine->lanes ? "static inline WIDE __attribute__((always_inline))" : "INLINE_F32 WIDE");
+    keys_set(&keys, "vector", type);
+    keys_offer_flag(&keys, "one", strcmp(type, "float") == 0);
+    return bind_new_helper(bind, name, arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", stem), &keys);
 }
 
 int64_t row_chunk(int64_t n, int64_t most)

@@ -18,6 +18,15 @@ void bind_vector(struct bind *bind);
 /* Requests the macro SHUFFLE(a, b, ...): a vector_f32 of elements of two. */
 void bind_shuffle(struct bind *bind);
 
+/* Requests a function of vectors of a type, and returns its name, "at_least8" for stem "at_least" and type
+ * "vector8_f32":
+ *   at_least(v, limit), at_most(v, limit)   clamp each lane; NaN, and values equal to a limit, stay as they are
+ *   where_negative(v, other)                selects `other` where v is less than 0
+ *   store_here(y, v)                        stores, in the order of the calls
+ *   once(v)                                 v, loaded into a register once (CPUs with AVX)
+ * The type may be float, but for store_here. */
+const char *bind_vector_fn(struct bind *bind, const char *stem, const char *type);
+
 /* The piece length to process a row of n elements in: at most `most`, all pieces equal, a multiple
  * of a vector if possible. `most` bounds an array on the stack; long pieces keep gcc from splitting
  * loops. A row that cannot be cut well stays whole: n. */

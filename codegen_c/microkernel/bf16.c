@@ -138,13 +138,11 @@ const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct e
         return function;
     bind_vector(bind);
     bind_bytes_helper(bind, "add_bf16");
-    if (end)
-        bind_limit_macros(bind);
     keys_init(&keys, bind->arena);
     keys_set(&keys, "vectors", list_text(bind, " DO(j, %d)", vectors));
     keys_set(&keys, "pixels", list_text(bind, " DO(%d)", pixels));
     keys_offer(&keys, "tile", arena_printf(bind->arena, "%d", vectors * BF16_LANES));
-    epilogue_store_keys(bind, end, some, &keys);
+    epilogue_store_keys(bind, end, "sum##j##v", some, true, &keys);
     return bind_new_helper(bind, name, "templates/helpers/tile_bf16.c.tmpl", &keys);
 }
 
@@ -184,8 +182,6 @@ const char *bf16_row(struct bind *bind, const struct bf16_row *row,
         return function;
     bind_vector(bind);
     bind_bytes_helper(bind, "add_bf16");
-    if (end)
-        bind_limit_macros(bind);
     keys_init(&keys, bind->arena);
     keys_set_int(&keys, "k_h", row->k_h);
     keys_set_int(&keys, "k_w", row->k_w);
@@ -198,7 +194,7 @@ const char *bf16_row(struct bind *bind, const struct bf16_row *row,
     for (int64_t kh = 0; kh < row->k_h; kh++)
         for (int64_t kw = 0; kw < row->k_w; kw += 2)
             keys_set(&keys, arena_printf(bind->arena, "read%d", n++), read_text(bind, row, kh, kw));
-    epilogue_store_keys(bind, end, row->some, &keys);
+    epilogue_store_keys(bind, end, "sum", row->some, false, &keys);
     return bind_new_helper(bind, name, "templates/helpers/row_bf16.c.tmpl", &keys);
 }
 

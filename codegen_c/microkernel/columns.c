@@ -137,12 +137,8 @@ static void bind_end(struct bind *bind, const struct columns *columns,
              : columns->joined ? arena_printf(arena, "to[v][j * %d + c]", columns->channels)
                                : "to[v][j * step + c]");
     keys_offer(keys, "end_shared", end ? end->shared : "");
-    keys_offer(keys, "end_first", end ? end->first : "");
-    keys_offer(keys, "end_nodes", end ? end->nodes : "");
-    keys_offer(keys, "end_result", end ? end->result : "");
+    keys_offer(keys, "end", end ? epilogue_store_set(bind, end, "sum##c##v") : "");
     keys_offer(keys, "store", columns->planar ? "" : store_text(bind, columns));
-    if (end)
-        bind_limit_macros(bind);
     if (!columns->planar)
         bind_store_channels(bind, columns);
 }

@@ -1,6 +1,7 @@
 /* epilogue_store.c - see epilogue_store.h. */
 #include "codegen_c/microkernel/epilogue_store.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "codegen_c/core/anchor.h"
 #include "codegen_c/expr/codec.h"
 #include "codegen_c/expr/decode.h"
+#include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/pixel_stride.h"
 
 /* How an operand's elements relate to the tile's sums. */
@@ -19,13 +21,17 @@ enum beside {
     BESIDE_RESULTS /* one element per result; not with pixel vectors */
 };
 
+static const char FIRST[] = "v_0"; /* the sum */
+
 struct ending {
     struct bind *bind;
     const struct window *w;
     const struct tile_place *place;
     const char *vector, *lanes;
     struct str name, params, shared, channel, fetch, nodes, args;
-    struct map variables; /* name of a computed value -> its variable */
+    struct map variables; /* name of a computed value -> its variable, v_3 */
+    const char *whole;    /* the last variable that is an expression still, with no variable; NULL = none */
+    const char *text;     /* the expression */
     int n;                /* number of nodes */
 };
 
@@ -105,6 +111,42 @@ static void add_results(struct ending *e, struct value *value, const char *type,
                first_index(e, pixel_stride), step_of(e->bind, e->place, pixel_stride));
 }
 
+static void add_variable(struct ending *e, const char *name, const char *text)
+{
+    str_printf(&e->nodes, "%s %s = %s; ", e->vector, name, text);
+}
+
+/* The last value so far becomes a variable. */
+static void settle(struct ending *e)
+{
+    if (e->whole)
+        add_variable(e, e->whole, e->text);
+    e->whole = NULL;
+}
+
+/* A value that one node reads, once, needs no variable. Products get one: compilers that fuse a product and a sum of
+ * one expression only would otherwise round less often than the scalar text. */
+static void add_value(struct ending *e, const struct node *node, const char *name, const char *text,
+                      bool is_product)
+{
+    settle(e);
+    if (is_product || value_n_uses(node->outputs[0]) > 1) {
+        add_variable(e, name, text);
+        return;
+    }
+    e->whole = name;
+    e->text = text;
+}
+
+/* The variable, or the expression it would be. */
+static const char *take(struct ending *e, const char *variable)
+{
+    if (!e->whole || strcmp(variable, e->whole) != 0)
+        return variable;
+    e->whole = NULL;
+    return e->text;
+}
+
 static const char *read_input(struct ending *e, const struct node *node, int input)
 {
     struct arena *arena = e->bind->arena;
@@ -118,7 +160,7 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
     case BESIDE_SUMS:
         if (input > 0 || strcmp(known, arena_printf(arena, "v_%d", e->n - 1)) != 0)
             str_printf(&e->name, "_%s", known);
-        return known;
+        return take(e, known);
     case BESIDE_ALL:
         str_printf(&e->name, "_%s", input ? "number" : "of_number");
         value_uniform(value, &number);
@@ -163,13 +205,24 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
     return NULL;
 }
 
-static void add_variable(struct ending *e, const char *name, const char *text)
+/* A call of a function of vectors (expr/vector.h). */
+static const char *call(struct ending *e, const char *stem, const char *v, const char *other)
 {
-    str_printf(&e->nodes, "%s %s = %s; ", e->vector, name, text);
+    return arena_printf(e->bind->arena, "%s(%s, %s)", bind_vector_fn(e->bind, stem, e->vector), v, other);
+}
+
+static const char *zeros(struct ending *e)
+{
+    return arena_printf(e->bind->arena, "(%s){ 0 }", e->vector);
+}
+
+static const char *within_0_and_1(struct ending *e, const char *v)
+{
+    return call(e, "at_most", call(e, "at_least", v, zeros(e)), arena_printf(e->bind->arena, "1 - %s", zeros(e)));
 }
 
 /* Absent limits are left out; the upper one wins if they cross, as in scalar.c. */
-static void add_clip(struct ending *e, const struct node *node, const char *name)
+static const char *clip(struct ending *e, const struct node *node, const char *v)
 {
     const double most = isnan(node->attrs.clip.a_max) ? INFINITY : node->attrs.clip.a_max;
     const double low = isnan(node->attrs.clip.a_min) ? -INFINITY : node->attrs.clip.a_min;
@@ -177,15 +230,31 @@ static void add_clip(struct ending *e, const struct node *node, const char *name
 
     if (least > -INFINITY && most < INFINITY) {
         str_add(&e->name, "_within");
-        str_printf(&e->nodes, "WITHIN(%s, %s, ", name, add_number(e, "low", least));
-        str_printf(&e->nodes, "%s) ", add_number(e, "high", most));
-    } else if (least > -INFINITY) {
-        str_add(&e->name, "_at_least");
-        str_printf(&e->nodes, "AT_LEAST(%s, %s) ", name, add_number(e, "low", least));
-    } else if (most < INFINITY) {
-        str_add(&e->name, "_at_most");
-        str_printf(&e->nodes, "AT_MOST(%s, %s) ", name, add_number(e, "high", most));
+        v = call(e, "at_least", v, add_number(e, "low", least));
+        return call(e, "at_most", v, add_number(e, "high", most));
     }
+    if (least > -INFINITY) {
+        str_add(&e->name, "_at_least");
+        return call(e, "at_least", v, add_number(e, "low", least));
+    }
+    if (most < INFINITY) {
+        str_add(&e->name, "_at_most");
+        return call(e, "at_most", v, add_number(e, "high", most));
+    }
+    return v;
+}
+
+/* An expression as the operand of an operator. */
+static const char *operand(struct arena *arena, const char *text)
+{
+    int depth = 0;
+
+    for (const char *at = text; *at; at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (*at == ' ' && depth == 0)
+            return arena_printf(arena, "(%s)", text);
+    }
+    return text;
 }
 
 static const char *sign_of(enum op op)
@@ -244,6 +313,7 @@ static bool add_encoder(struct ending *e, const struct node *node)
     if (!e->place->codes || node->next || !decode_has_vectors(e->bind, type) ||
         !node->attrs.cast.saturate || lies(e, node, 0) != BESIDE_SUMS)
         return false;
+    settle(e);
     codes = codec_codes(e->bind, decode_format(type));
     if (!codes)
         return false;
@@ -258,7 +328,8 @@ static bool add_node(struct ending *e, const struct node *node)
 {
     struct arena *arena = e->bind->arena;
     const char *name, *sign = sign_of(node->op);
-    const char *a, *b = NULL;
+    const char *a, *b = NULL, *text;
+    bool is_product = node->op == OP_MULTIPLY;
 
     if (node->op == OP_CAST)
         return node->inputs[0]->type.dtype == DTYPE_F32 ? add_encoder(e, node)
@@ -272,37 +343,33 @@ static bool add_node(struct ending *e, const struct node *node)
             return false;
     if (node->op != OP_CLIP)
         str_printf(&e->name, "_%s", short_name(node->op));
+    if (node->op == OP_LEAKY_RELU || node->op == OP_PRELU || node->op == OP_HARD_SWISH)
+        settle(e); /* read twice */
     a = read_input(e, node, 0);
     if (node->n_inputs > 1)
         b = read_input(e, node, 1);
     if (sign && b) {
-        add_variable(e, name, arena_printf(arena, "%s %s %s", a, sign, b));
+        text = arena_printf(arena, "%s %s %s", operand(arena, a), sign, operand(arena, b));
     } else if (node->op == OP_RELU) {
-        add_variable(e, name, a);
-        str_printf(&e->nodes, "AT_LEAST(%s, (%s){ 0 }) ", name, e->vector);
+        text = call(e, "at_least", a, zeros(e));
     } else if (node->op == OP_CLIP) {
-        add_variable(e, name, a);
-        add_clip(e, node, name);
+        text = clip(e, node, a);
     } else if (node->op == OP_LEAKY_RELU) {
-        add_variable(e, name, a);
         b = add_number(e, "slope", node->attrs.alpha_beta.alpha);
-        str_printf(&e->nodes, "WHERE_NEGATIVE(%s, %s * %s) ", name, b, name);
+        text = call(e, "where_negative", a, arena_printf(arena, "%s * %s", b, a));
     } else if (node->op == OP_PRELU && b) {
-        add_variable(e, name, a);
-        str_printf(&e->nodes, "WHERE_NEGATIVE(%s, %s * %s) ", name, name, b);
+        text = call(e, "where_negative", a, arena_printf(arena, "%s * %s", a, b));
     } else if (node->op == OP_HARD_SIGMOID) {
         b = add_number(e, "slope", node->attrs.alpha_beta.alpha);
-        add_variable(e, name,
-                     arena_printf(arena, "%s * %s + %s", b, a,
-                                  add_number(e, "middle", node->attrs.alpha_beta.beta)));
-        str_printf(&e->nodes, "WITHIN(%s, (%s){ 0 }, 1 - (%s){ 0 }) ", name, e->vector, e->vector);
+        text = within_0_and_1(e, arena_printf(arena, "%s * %s + %s", b, operand(arena, a),
+                                              add_number(e, "middle", node->attrs.alpha_beta.beta)));
     } else if (node->op == OP_HARD_SWISH) {
-        add_variable(e, name, arena_printf(arena, "%s / 6.0f + 0.5f", a));
-        str_printf(&e->nodes, "WITHIN(%s, (%s){ 0 }, 1 - (%s){ 0 }) %s = %s * %s; ", name,
-                   e->vector, e->vector, name, a, name);
+        text = arena_printf(arena, "%s * %s", a, within_0_and_1(e, arena_printf(arena, "%s / 6.0f + 0.5f", a)));
+        is_product = true;
     } else {
         return false;
     }
+    add_value(e, node, name, text, is_product);
     map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
     return true;
 }
@@ -316,6 +383,7 @@ bool epilogue_store_of(struct bind *bind, const struct window *w, const struct t
                        const char *vector, const char *lanes, struct epilogue_store *out)
 {
     const struct region *region = bind->region;
+    const char *result;
     struct ending e = { .bind = bind,
                         .w = w,
                         .place = place,
@@ -335,24 +403,30 @@ bool epilogue_store_of(struct bind *bind, const struct window *w, const struct t
          (region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32)) ||
         region->anchor->outputs[0]->type.dtype != DTYPE_F32)
         return false;
-    map_set(&e.variables, region->anchor->outputs[0]->name, arena_strdup(bind->arena, "v_0"));
+    map_set(&e.variables, region->anchor->outputs[0]->name, arena_strdup(bind->arena, FIRST));
     for (const struct node *node = region->fn->first; node; node = node->next)
         if (node != region->anchor && !add_node(&e, node))
             return false;
+    result = map_get(&e.variables, region->fn->ret->inputs[0]->name);
+    if (!result)
+        return false;
+    result = take(&e, result);
+    settle(&e);
     *out = (struct epilogue_store){
         .name = str_text(&e.name),
         .params = str_text(&e.params),
         .shared = str_text(&e.shared),
         .channel = str_text(&e.channel),
         .fetch = str_text(&e.fetch),
-        .first = "v_0",
         .nodes = str_text(&e.nodes),
-        .result = map_get(&e.variables, region->fn->ret->inputs[0]->name),
+        .result = result,
+        .vector = vector,
+        .lanes = lanes,
         .args = str_text(&e.args),
     };
     out->codes = result_type(&e)->dtype != DTYPE_F32;
     out->some = place->some;
-    return out->result != NULL;
+    return true;
 }
 
 const char *epilogue_store_y(struct bind *bind, const struct tile_place *place)
@@ -363,24 +437,70 @@ const char *epilogue_store_y(struct bind *bind, const struct tile_place *place)
                         place->channel, step_of(bind, place, pixel_stride));
 }
 
-/* The statement that stores one vector of results. */
-static const char *store_text(struct bind *bind, const struct epilogue_store *end, bool some)
+/* A variable's name, which may be pasted. */
+static bool is_word(const char *text)
 {
-    const char *rest = some ? ", n_channels - v * LANES" : "";
-
-    if (some)
-        bind_bytes_helper(bind, end->codes ? "store_some_bytes" : "store_some");
-    if (end->codes)
-        return arena_printf(bind->arena, "%s(&y[j * step + v * LANES], %s%s);",
-                            some ? "store_some_bytes" : "store_bytes", end->result, rest);
-    return some ? arena_printf(bind->arena, "store_some(&y[j * step + v * LANES], %s%s);",
-                               end->result, rest)
-                : arena_printf(bind->arena, "*(vector_f32 *)&y[j * step + v * LANES] = %s;",
-                               end->result);
+    return !text[strcspn(text, " *&[(")];
 }
 
-void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, bool some,
-                         struct keys *keys)
+/* The text with `word` for each FIRST. */
+static const char *with_first(struct arena *arena, const char *text, const char *word)
+{
+    struct str out = { .arena = arena };
+
+    for (const char *at; (at = strstr(text, FIRST)); text = at + strlen(FIRST)) {
+        const char before = at == text ? ' ' : at[-1], behind = at[strlen(FIRST)];
+        const bool part = before == '_' || isalnum((unsigned char)before) || behind == '_' ||
+                          isalnum((unsigned char)behind);
+
+        str_addn(&out, text, (size_t)(at - text));
+        str_add(&out, part ? FIRST : word);
+    }
+    str_add(&out, text);
+    return str_text(&out);
+}
+
+static const char *store_text(struct bind *bind, const struct epilogue_store *end, const char *result,
+                              const char *y, bool some, bool in_order)
+{
+    const char *fn = end->codes ? some ? "store_some_bytes" : "store_bytes" : some ? "store_some" : NULL;
+    const char *rest = some ? arena_printf(bind->arena, ", n_channels - v * %s", end->lanes) : "";
+
+    if (some)
+        bind_bytes_helper(bind, fn);
+    if (!fn && !in_order)
+        return arena_printf(bind->arena, "*(%s *)&%s = %s;", end->vector, y, result);
+    if (!fn)
+        return arena_printf(bind->arena, "%s(&%s, %s);", bind_vector_fn(bind, "store_here", end->vector), y,
+                            result);
+    if (in_order)
+        bind_helper(bind, "keep_order");
+    return arena_printf(bind->arena, "%s(&%s, %s%s);%s", fn, y, result, rest, in_order ? " KEEP_ORDER" : "");
+}
+
+const char *epilogue_store_set(struct bind *bind, const struct epilogue_store *end, const char *sum)
+{
+    const char *nodes = with_first(bind->arena, end->nodes, sum);
+
+    return arena_printf(bind->arena, *nodes ? "{ %s%s = %s; }" : "%s%s = %s;", nodes, sum,
+                        with_first(bind->arena, end->result, sum));
+}
+
+const char *epilogue_store_text(struct bind *bind, const struct epilogue_store *end, const char *first,
+                                const char *y, bool some, bool in_order)
+{
+    struct arena *arena = bind->arena;
+    const char *word = is_word(first) ? first : FIRST, *begin = "";
+    const char *nodes = with_first(arena, end->nodes, word);
+    const char *store = store_text(bind, end, with_first(arena, end->result, word), y, some, in_order);
+
+    if (word != first)
+        begin = arena_printf(arena, "const %s %s = %s; ", end->vector, FIRST, first);
+    return *begin || *nodes ? arena_printf(arena, "{ %s%s%s }", begin, nodes, store) : store;
+}
+
+void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, const char *first,
+                         bool some, bool in_order, struct keys *keys)
 {
     keys_offer(keys, "stores", end ? "1" : "");
     keys_set_flag(keys, "channels", end && *end->channel);
@@ -389,7 +509,6 @@ void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, bo
     keys_offer(keys, "end_params", end ? end->params : "");
     keys_offer(keys, "end_channel", end ? end->channel : "");
     keys_offer(keys, "end_shared", end ? end->shared : "");
-    keys_offer(keys, "end_first", end ? end->first : "");
-    keys_offer(keys, "end_nodes", end ? end->nodes : "");
-    keys_offer(keys, "store", end ? store_text(bind, end, some) : "");
+    keys_offer(keys, "end",
+               end ? epilogue_store_text(bind, end, first, "y[j * step + v * LANES]", some, in_order) : "");
 }

@@ -18,9 +18,9 @@ struct epilogue_store {
     const char *channel; /* body of CHANNEL(j, v): declarations for one vector of channels */
     const char *fetch;   /* body of FETCH(j, v): prefetches operands as large as y; "" if that
                             does not pay */
-    const char *first;   /* body of END(j, v): the variable it begins with, … */
-    const char *nodes;   /* … the statements, … */
-    const char *result;  /* … and the variable with the result */
+    const char *nodes;   /* declarations of variables computed from a sum, v_0; "" if there are none */
+    const char *result;  /* an expression of these, or of the sum */
+    const char *vector, *lanes;
     bool codes;          /* the result is 8-bit values in the lanes of a vector_u32 */
     bool some;           /* as in tile_place: the text may use n_channels */
     const char *args;    /* the call's arguments, one for each of params */
@@ -47,12 +47,19 @@ struct tile_place {
 bool epilogue_store_of(struct bind *bind, const struct window *w, const struct tile_place *place,
                        const char *vector, const char *lanes, struct epilogue_store *out);
 
+/* The body of END(j, v): computes from `first`, a sum, and stores to the elements at `y`, "y[j * step + v * LANES]".
+ * some: only n_channels of the channels; in_order: compilers keep the order of the stores. Requests what it calls. */
+const char *epilogue_store_text(struct bind *bind, const struct epilogue_store *end, const char *first,
+                                const char *y, bool some, bool in_order);
+
+/* The same for a variable that becomes its result. */
+const char *epilogue_store_set(struct bind *bind, const struct epilogue_store *end, const char *sum);
+
 /* Sets the microkernel's keys: stores (whether end is not NULL), channels (CHANNEL has a body),
- * end_params, end_channel, end_shared, end_first, end_nodes, ty (type of y) and `store`, the
- * statement of END(j, v) that stores to y[j * step + v * LANES]. `some`: only n_channels of the
- * channels. */
-void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, bool some,
-                         struct keys *keys);
+ * end_params, end_channel, end_shared, ty (type of y) and `end`, epilogue_store_text that stores to
+ * y[j * step + v * LANES]. */
+void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, const char *first,
+                         bool some, bool in_order, struct keys *keys);
 
 /* The last two arguments: "&y[...]", and the elements from one pixel to the next. */
 const char *epilogue_store_y(struct bind *bind, const struct tile_place *place);

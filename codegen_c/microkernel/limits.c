@@ -57,17 +57,6 @@ bool vectors_are_compared(const struct machine *machine)
     }
 }
 
-void bind_limit_macros(struct bind *bind)
-{
-    static const char name[] = "limits_f32";
-    struct keys keys;
-
-    bind_vector(bind); /* LANES */
-    keys_init(&keys, bind->arena);
-    if (!bind_own_helper(bind, name))
-        bind_new_helper(bind, name, "templates/helpers/limits_f32.c.tmpl", &keys);
-}
-
 void bind_limits(struct bind *bind, const struct limits *limits)
 {
     const bool low = limits->low > -INFINITY, high = limits->high < INFINITY;
@@ -75,27 +64,13 @@ void bind_limits(struct bind *bind, const struct limits *limits)
     bind_text(bind, "bias", "%s", limits->bias ? bind_operand(bind, limits->bias) : "");
     bind_text(bind, "low", "%s", low ? bind_literal(bind, DTYPE_F32, limits->low) : "");
     bind_text(bind, "high", "%s", high ? bind_literal(bind, DTYPE_F32, limits->high) : "");
-    if (low || high)
-        bind_limit_macros(bind);
 }
 
-const char *limit_text(struct bind *bind, const struct limits *limits, const char *vector)
+const char *limit_text(struct bind *bind, const struct limits *limits, const char *type, const char *v)
 {
-    const bool low = limits->low > -INFINITY, high = limits->high < INFINITY;
-
-    return low && high ? arena_printf(bind->arena, "WITHIN(%s, low, high)", vector)
-           : low       ? arena_printf(bind->arena, "AT_LEAST(%s, low)", vector)
-           : high      ? arena_printf(bind->arena, "AT_MOST(%s, high)", vector)
-                       : "";
-}
-
-const char *limit_number_text(struct bind *bind, const struct limits *limits, const char *number)
-{
-    const char *least = "", *most = "";
-
     if (limits->low > -INFINITY)
-        least = arena_printf(bind->arena, "if (%s < low) %s = low;", number, number);
+        v = arena_printf(bind->arena, "%s(%s, low)", bind_vector_fn(bind, "at_least", type), v);
     if (limits->high < INFINITY)
-        most = arena_printf(bind->arena, "if (%s > high) %s = high;", number, number);
-    return arena_printf(bind->arena, "%s%s%s", least, *least && *most ? " " : "", most);
+        v = arena_printf(bind->arena, "%s(%s, high)", bind_vector_fn(bind, "at_most", type), v);
+    return v;
 }

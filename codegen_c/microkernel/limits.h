@@ -18,18 +18,11 @@ bool region_limits(const struct region *region, struct limits *out);
  * does them lane by lane. */
 bool vectors_are_compared(const struct machine *machine);
 
-/* Requests the macros AT_LEAST, AT_MOST, WITHIN, WHERE_NEGATIVE and KEEP_ORDER. */
-void bind_limit_macros(struct bind *bind);
-
 /* Sets `bias` to its array, and `low` and `high` to literals; each only if there is one. */
 void bind_limits(struct bind *bind, const struct limits *limits);
 
-/* A statement that clamps the variable `vector` to two vectors of limits: "WITHIN(v, low, high)";
- * "" without limits. NaN, and values equal to a limit, stay unchanged. */
-const char *limit_text(struct bind *bind, const struct limits *limits, const char *vector);
-
-/* The same for a scalar variable: the macros reinterpret the bits of a vector, but would convert a
- * scalar. */
-const char *limit_number_text(struct bind *bind, const struct limits *limits, const char *number);
+/* `v` of the vector type (or float), clamped to the variables low and high: "at_most(at_least(v, low), high)"; `v`
+ * itself without limits. NaN, and values equal to a limit, stay unchanged. */
+const char *limit_text(struct bind *bind, const struct limits *limits, const char *type, const char *v);
 
 #endif

@@ -2,7 +2,6 @@
 #include "codegen_c/microkernel/tile_text.h"
 
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/microkernel/limits.h"
 
 enum {
     LINE = 16, /* floats of a cache line */
@@ -107,23 +106,19 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
 }
 
 /* The keys of the epilogue store. */
-static void bind_end(struct bind *bind, const struct epilogue_store *end, struct keys *keys)
+static void bind_end(struct bind *bind, const struct epilogue_store *end, const char *sum, struct keys *keys)
 {
     keys_set_flag(keys, "stores", end != NULL);
-    keys_offer(keys, "some", end && end->some ? "1" : "");
-    if (end && end->some)
-        bind_bytes_helper(bind, "store_some");
     keys_offer(keys, "end_params", end ? end->params : "");
     keys_offer(keys, "end_shared", end ? end->shared : "");
     keys_offer(keys, "channels", end && *end->channel ? "1" : "");
     keys_offer(keys, "end_channel", end ? end->channel : "");
     keys_offer(keys, "end_fetches", end && *end->fetch ? "1" : "");
     keys_offer(keys, "end_fetch", end ? end->fetch : "");
-    keys_offer(keys, "end_first", end ? end->first : "");
-    keys_offer(keys, "end_nodes", end ? end->nodes : "");
-    keys_offer(keys, "end_result", end ? end->result : "");
-    if (end)
-        bind_limit_macros(bind);
+    keys_offer(keys, "end",
+               end ? epilogue_store_text(bind, end, sum, arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
+                                         end->some, true)
+                   : "");
 }
 
 /* How a pixel's inputs are read for a pair and a product: memory operands or registers
@@ -193,7 +188,7 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_offer(&keys, "line", paced && !parts ? "fetch" : arena_printf(bind->arena, "%d", LINE));
     keys_offer(&keys, "fetched", paced && !parts ? "`fetch` floats" : "a cache line");
     keys_offer(&keys, "fetch_param", paced && !parts ? " int fetch," : "");
-    bind_end(bind, naming->end, &keys);
+    bind_end(bind, naming->end, form.pairs ? "sum##j##v * scale##v" : "sum##j##v", &keys);
     if (form.pairs)
         return new_tile_of_pairs(bind, name, form, step, &keys);
     keys_set_flag(&keys, "taps", taps);

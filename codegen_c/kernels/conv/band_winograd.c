@@ -257,11 +257,7 @@ static const char *bind_output(struct bind *bind, const struct rows *rows,
     keys_offer(&keys, "end_params", end ? end->params : "");
     keys_offer(&keys, "end_channel", end ? end->channel : "");
     keys_offer(&keys, "end_shared", end ? end->shared : "");
-    keys_offer(&keys, "end_first", end ? end->first : "");
-    keys_offer(&keys, "end_nodes", end ? end->nodes : "");
-    keys_offer(&keys, "end_result", end ? end->result : "");
-    if (end)
-        bind_limit_macros(bind);
+    keys_offer(&keys, "end", end ? epilogue_store_text(bind, end, "(sum)", "y[j * step]", false, false) : "");
     return bind_new_helper(bind, name, "templates/helpers/winograd_rows_output.c.tmpl", &keys);
 }
 

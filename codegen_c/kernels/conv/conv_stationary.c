@@ -90,10 +90,9 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
     const char *name = arena_printf(bind->arena, "tile_stationary_%dto%d_by%d%s%s", (int)in_c,
                                     (int)tile->vectors * vector->most, (int)tile->pixels,
                                     end ? "_stores" : "", end ? end->name : "");
-    const char *fn = bind_own_helper(bind, name);
+    const char *fn = bind_own_helper(bind, name), *y;
     struct keys keys;
 
-    bind_limit_macros(bind); /* KEEP_ORDER */
     if (!end)
         bind_helper(bind, "apart");
     if (fn)
@@ -114,9 +113,10 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
     keys_set(&keys, "end_shared", end ? end->shared : "");
     keys_set_flag(&keys, "channels", end && *end->channel);
     keys_offer(&keys, "end_channel", end ? end->channel : "");
-    keys_set(&keys, "end_first", end ? end->first : "result");
-    keys_set(&keys, "end_nodes", end ? end->nodes : "");
-    keys_set(&keys, "end_result", end ? end->result : "result");
+    y = arena_printf(bind->arena, "y[j * y_step + v * %s]", vector->lanes);
+    keys_set(&keys, "end",
+             end ? epilogue_store_text(bind, end, "sum", y, false, true)
+                 : arena_printf(bind->arena, "%s(&%s, sum);", bind_vector_fn(bind, "store_here", vector->type), y));
     return bind_new_helper(bind, name, "templates/helpers/tile_stationary.c.tmpl", &keys);
 }
 

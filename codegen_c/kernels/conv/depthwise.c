@@ -294,15 +294,30 @@ static bool goes_straight(const struct region *region, const struct window *w,
            vectors_are_compared(region->machine) && region_limits(region, limits);
 }
 
+/* Sets `key`_from and `key`_to to what stands around an expression: `text` around its '@'. */
+static void bind_around(struct bind *bind, const char *key, const char *text)
+{
+    const int n = (int)strcspn(text, "@");
+
+    bind_text(bind, arena_printf(bind->arena, "%s_from", key), "%.*s", n, text);
+    bind_text(bind, arena_printf(bind->arena, "%s_to", key), "%s", text + n + 1);
+}
+
+static void bind_once(struct bind *bind, const char *vector)
+{
+    const bool has = bind->machine->lanes != 1 && !machine_never_defines(bind->machine, "__AVX__");
+
+    bind_around(bind, "once", has ? arena_printf(bind->arena, "%s(@)", bind_vector_fn(bind, "once", vector)) : "@");
+}
+
 static void bind_straight(struct bind *bind, const struct window *w, const struct limits *limits,
-                          bool by_vector)
+                          const char *vector)
 {
     const char *row = w->batch > 1 ? "(n * OUT_H + oh)" : "oh";
     const char *step = pixel_stride_of_y(bind->region, "CHANNELS");
 
     bind_limits(bind, limits);
-    bind_text(bind, "limit", "%s",
-              by_vector ? limit_text(bind, limits, "s") : limit_number_text(bind, limits, "s"));
+    bind_around(bind, "limited", limit_text(bind, limits, vector, limits->bias ? "@ + bias" : "@"));
     bind_text(bind, "to", "(%s * OUT_W + ow) * %s + first + c", row, step);
     bind_text(bind, "out_step", "%s", step);
 }
@@ -365,7 +380,7 @@ static bool bind_depthwise(struct bind *bind)
 
     bind_data(bind);
     bind_helper(bind, "window");
-    bind_helper(bind, "once");
+    bind_once(bind, vector.type);
     bind_input(bind, "x", 0);
     bind_window(bind, &w);
     /* gcc's 16-lane loops are no help for rows of 8, which it would then compute one by one. */
@@ -397,7 +412,7 @@ static bool bind_depthwise(struct bind *bind)
     bind_decoding(bind, &w, strips, chunk);
     bind_flag(bind, "straight", straight);
     if (straight)
-        bind_straight(bind, &w, &limits, vector.most > 1);
+        bind_straight(bind, &w, &limits, vector.type);
     return straight || bind_depthwise_epilogue(bind, &w, chunk);
 }
 

@@ -121,7 +121,8 @@ static void bind_abreast(struct bind *bind, bool abreast, const struct row_vecto
     if (!abreast)
         return;
     bind_shuffle(bind);
-    bind_helper(bind, "once"); /* otherwise every second load crosses a cache line, twice */
+    /* Otherwise every second load crosses a cache line, twice. */
+    bind_text(bind, "once", "%s", bind_vector_fn(bind, "once", vector->type));
 }
 
 /* Binds the epilogue's functions, applied after two rows of sums are in y. */
@@ -163,8 +164,8 @@ static bool bind_depthwise_winograd(struct bind *bind)
     bind_int(bind, "pad_top", w.pad[1]);
     bind_weight(bind, &w);
     bind_limits(bind, &limits);
-    bind_text(bind, "limit_first", "%s", limit_text(bind, &limits, "first_sum"));
-    bind_text(bind, "limit_second", "%s", limit_text(bind, &limits, "second_sum"));
+    bind_text(bind, "limited_first", "%s", limit_text(bind, &limits, vector.type, "s##0 + s##1 + s##2"));
+    bind_text(bind, "limited_second", "%s", limit_text(bind, &limits, vector.type, "s##1 - s##2 + s##3"));
     bind_pixel_strides(bind);
     bind_flag(bind, "batched", batched);
     bind_int(bind, "batch", w.batch);
