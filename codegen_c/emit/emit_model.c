@@ -319,10 +319,10 @@ struct model_parts make_parts(struct codegen *codegen)
     if (n_functions)
         texts[1 + n_helpers] = noinline;
     conditions_resolve(&codegen->arena, codegen->machine, texts, n);
-    if (codegen->machine->lanes == 1) {
+    if (codegen->machine->lanes)
         macros_write_out(&codegen->arena, texts, n);
+    if (codegen->machine->lanes == 1)
         scalars_write_out(&codegen->arena, texts, n);
-    }
     helpers_drop_unused(codegen, texts, n);
     return (struct model_parts){ texts, n };
 }

@@ -32,6 +32,8 @@ static struct macro_fact fact_of(void *user, const char *name)
     if (own && own->n == 0)
         fact.is = MACRO_UNDEFINED;
     else if (own && own->n == 1 && !own->under) {
+        if (map_get(&facts->own, own->value))
+            return fact_of(user, own->value); /* another name of that macro */
         fact.is = MACRO_DEFINED;
         fact.number = strtol(own->value, &end, 10);
         fact.has_number = end != own->value && *end == '\0';

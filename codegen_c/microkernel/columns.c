@@ -74,7 +74,7 @@ const char *bind_halve_row(struct bind *bind)
     return bind_new_helper(bind, name, "templates/helpers/halve_row.c.tmpl", &keys);
 }
 
-/* The macros that store pixel vectors channels last. */
+/* The functions that store pixel vectors channels last. */
 static void bind_store_channels(struct bind *bind, const struct columns *columns)
 {
     static const char name[] = "store_channels";
@@ -94,18 +94,18 @@ static void bind_store_channels(struct bind *bind, const struct columns *columns
     bind_new_helper(bind, name, "templates/helpers/store_channels.c.tmpl", &keys);
 }
 
-/* "STORE_4(&to[v][0], step, sum0##v, sum1##v, sum2##v, sum3##v)", for all channels. */
+/* "store_4(&to[v][0], step, sum0##v, sum1##v, sum2##v, sum3##v);", for all channels. */
 static const char *store_text(struct bind *bind, const struct columns *columns)
 {
     const int n = columns->joined ? columns->channels : FOUR;
     struct str out = { .arena = bind->arena };
 
     for (int c = 0; c < columns->channels; c += n) {
-        str_printf(&out, "%sSTORE_%d(&to[v][%d]%s", c ? " " : "", n, c,
+        str_printf(&out, "%sstore_%d(&to[v][%d]%s", c ? " " : "", n, c,
                    columns->joined ? "" : ", step");
         for (int i = c; i < c + n; i++)
             str_printf(&out, ", sum%d##v", i);
-        str_add(&out, ")");
+        str_add(&out, ");");
     }
     return str_text(&out);
 }
@@ -131,7 +131,7 @@ static void bind_end(struct bind *bind, const struct columns *columns,
     keys_set(
         keys, "params",
         arena_printf(arena, "%s%s", columns->joined ? "" : ", int step", end ? end->params : ""));
-    keys_set(keys, "then", end ? ", then END, the epilogue" : "");
+    keys_set(keys, "then", end ? ", then the epilogue" : "");
     keys_set(keys, "becomes",
              columns->planar   ? "to[v][c * step + j]"
              : columns->joined ? arena_printf(arena, "to[v][j * %d + c]", columns->channels)

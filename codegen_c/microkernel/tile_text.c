@@ -100,7 +100,7 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
     keys_init(&keys, bind->arena);
     keys_set(&keys, "PIXELS", naming->pixels);
     keys_set(&keys, "TILE", naming->tile);
-    keys_set_flag(&keys, "lists", bind->machine->lanes != 1); /* else written out (text/macros.h) */
+    keys_set_flag(&keys, "lists", bind->machine->lanes == 0); /* else written out (text/macros.h) */
     keys_set(&keys, "shapes", str_text(&text));
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
@@ -210,7 +210,7 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
                naming->end ? arena_printf(bind->arena, "y[j * step + i] (j < n_pixels%s) =\n *",
                                           naming->end->some ? ", i < n_channels" : "")
                            : arena_printf(bind->arena, "sum[j * %s + i] =", naming->tile));
-    keys_offer(&keys, "then", naming->end ? ", then END, the epilogue" : "");
+    keys_offer(&keys, "then", naming->end ? ", then the epilogue" : "");
     keys_set_flag(&keys, "strided", by_rows);
     return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
 }

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "codegen_c/text/tokens.h"
 
-enum { MOST_PARAMETERS = 8, MOST_DEPTH = 16 };
+enum { MOST_PARAMETERS = 16, MOST_DEPTH = 16 };
 
 struct macro {
     struct tokens body;
@@ -25,7 +25,7 @@ struct writer_out {
     struct arena *arena;
     struct map macros; /* by name; NULL = undefined again */
     struct map kept;   /* names of macros that stay as they are */
-    struct map read;   /* words of their definitions */
+    int newlines;      /* in front of definitions that went, since the last token */
 };
 
 static const char *text_of(struct arena *arena, const struct token *token)
@@ -75,17 +75,6 @@ static const char *name_of(struct arena *arena, const char *rest)
     return arena_strndup(arena, rest, n);
 }
 
-static void find_read(struct writer_out *w, const struct tokens *tokens)
-{
-    for (int i = 0; i < tokens->n; i++) {
-        const char *rest, *word = directive_word(w->arena, &tokens->items[i], &rest);
-        const char *name = name_of(w->arena, rest);
-
-        if (strcmp(word, "define") == 0 && map_get(&w->kept, name))
-            keep_words(w, rest + strlen(name), &w->read);
-    }
-}
-
 /* --- definitions ------------------------------------------------------------------------------ */
 
 /* "(a, b)" behind the name: the parameters; *text goes behind them. False: too many, or unusual ones. */
@@ -133,6 +122,21 @@ static struct macro *read_macro(struct writer_out *w, const char *name, const ch
         if (is_mark(&macro->body.items[i], "#") || macro->body.items[i].kind == TOKEN_DIRECTIVE)
             return NULL;
     return macro;
+}
+
+/* Adds what the definitions that stay are made of. False: nothing was added. */
+static bool find_kept_by_kept(struct writer_out *w, const struct tokens *tokens)
+{
+    const size_t before = w->kept.n;
+
+    for (int i = 0; i < tokens->n; i++) {
+        const char *rest, *word = directive_word(w->arena, &tokens->items[i], &rest);
+        const char *name = name_of(w->arena, rest);
+
+        if (strcmp(word, "define") == 0 && !read_macro(w, name, rest))
+            keep_words(w, rest, &w->kept);
+    }
+    return w->kept.n > before;
 }
 
 static bool is_number(const struct macro *macro)
@@ -295,6 +299,13 @@ static void drop_comments(struct tokens *out, bool of_definition)
         out->n--;
 }
 
+/* A blank line in front of definitions that go is one in front of what follows. */
+static void note_newlines(struct writer_out *w, const struct token *token)
+{
+    if (token->newlines > w->newlines)
+        w->newlines = token->newlines;
+}
+
 static void define(struct writer_out *w, const struct token *directive, const char *rest,
                    struct tokens *out)
 {
@@ -302,10 +313,11 @@ static void define(struct writer_out *w, const struct token *directive, const ch
     struct macro *macro = read_macro(w, name, rest);
 
     /* A factor of 1 goes (precedence.h). */
-    if (macro && (!is_number(macro) || (token_is(&macro->body.items[0], "1") && !map_get(&w->read, name)))) {
+    if (macro && (!is_number(macro) || token_is(&macro->body.items[0], "1"))) {
         map_set(&w->macros, name, macro);
         if (directive->newlines == 1)
             drop_comments(out, true);
+        note_newlines(w, directive);
         return;
     }
     tokens_add(out, directive);
@@ -324,10 +336,11 @@ static void undefine(struct writer_out *w, const struct token *directive, const 
 {
     const char *name = name_of(w->arena, rest);
 
-    if (map_get(&w->macros, name))
-        map_set(&w->macros, name, NULL);
-    else
+    if (map_get(&w->kept, name))
         tokens_add(out, directive);
+    else
+        note_newlines(w, directive);
+    map_set(&w->macros, name, NULL);
 }
 
 static const char *write_out(struct writer_out *w, const struct tokens *tokens)
@@ -337,6 +350,7 @@ static const char *write_out(struct writer_out *w, const struct tokens *tokens)
     for (int i = 0, end; i < tokens->n; i = end) {
         const struct token *token = &tokens->items[i];
         const char *rest, *word = directive_word(w->arena, token, &rest);
+        const int before = out.n;
 
         end = i + 1;
         if (strcmp(word, "define") == 0) {
@@ -353,7 +367,13 @@ static const char *write_out(struct writer_out *w, const struct tokens *tokens)
                 end++;
             expand(w, token, end - i, 0, &out);
         }
+        if (out.n > before) {
+            note_newlines(w, &out.items[before]);
+            out.items[before].newlines = w->newlines;
+            w->newlines = 0;
+        }
     }
+    w->newlines = 0;
     return tokens_text(&out);
 }
 
@@ -361,16 +381,18 @@ void macros_write_out(struct arena *arena, const char **texts, int n)
 {
     struct writer_out w = { .arena = arena,
                             .macros = { .arena = arena },
-                            .kept = { .arena = arena },
-                            .read = { .arena = arena } };
+                            .kept = { .arena = arena } };
     struct tokens *tokens = arena_array(arena, struct tokens, n);
 
     for (int i = 0; i < n; i++) {
         tokens[i] = tokens_of(arena, texts[i]);
         find_kept(&w, &tokens[i]);
     }
-    for (int i = 0; i < n; i++)
-        find_read(&w, &tokens[i]);
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < n; i++)
+            more = find_kept_by_kept(&w, &tokens[i]) || more;
+    }
     for (int i = 0; i < n; i++) {
         const bool goes_on = str_ends(texts[i], "\n\n");
 

@@ -9,10 +9,8 @@
 static inline int32_t requantize_even(int32_t x, float factor, int32_t zero, int32_t least, int32_t greatest)
 {
     const int32_t middle = 0x4B400000 - zero, low = middle + least, high = middle + greatest;
-    float product = (float)x * factor;
-    int32_t bits;
+    const float product = apart_f32((float)x * factor);
+    const int32_t bits = (int32_t)f32_bits(product + 12582912.0f);
 
-    APART_F32(product)
-    bits = (int32_t)f32_bits(product + 12582912.0f);
     return (bits < low ? low : bits > high ? high : bits) - middle;
 }

@@ -108,7 +108,7 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
     keys_set(&keys, "each_pixel", each(bind, "", tile->pixels, ", k"));
     keys_set(&keys, "each_vector", each(bind, "j, k, ", tile->vectors, ""));
     keys_set(&keys, "linkage", end ? "static inline" : "static APART");
-    keys_set(&keys, "then", end ? ", then END, the epilogue" : "");
+    keys_set(&keys, "then", end ? ", then the epilogue" : "");
     keys_set(&keys, "end_params", end ? end->params : "");
     keys_set(&keys, "end_shared", end ? end->shared : "");
     keys_set_flag(&keys, "channels", end && *end->channel);

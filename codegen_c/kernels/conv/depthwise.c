@@ -305,7 +305,7 @@ static void bind_around(struct bind *bind, const char *key, const char *text)
 
 static void bind_once(struct bind *bind, const char *vector)
 {
-    const bool has = bind->machine->lanes != 1 && !machine_never_defines(bind->machine, "__AVX__");
+    const bool has = bind->machine->lanes == 0 || !machine_never_defines(bind->machine, "__AVX__");
 
     bind_around(bind, "once", has ? arena_printf(bind->arena, "%s(@)", bind_vector_fn(bind, "once", vector)) : "@");
 }

@@ -21,7 +21,7 @@
  */
 #include "attention_block.h"
 
-#if ATTENTION_BLOCK_CODE_ID != 0x363fd6fbu
+#if ATTENTION_BLOCK_CODE_ID != 0x4252dd02u
 #error "attention_block.h and attention_block.c are of two compilations: take all files of one"
 #endif
 
@@ -149,9 +149,9 @@ static inline WIDE void tile_4_by8_taps(const float *const *inputs, int n_taps, 
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
-#define ADD(j, v) sum##j##v += xk * w##v;
+#define ADD(j, v) sum##j##v += x##j##k * w##v;
 #define POINT(j) const float *const x##j = x[j];
-#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4_by8(ADD, j) }
+#define ADD_PIXEL(j) const float x##j##k = x##j[k]; EACH_VECTOR_4_by8(ADD, j)
     for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)
 
@@ -253,39 +253,20 @@ INLINE_F32 float exp_f32(float v)
     return (factor + (factor * less)) * choose_f32(v <= v, rest, v);
 }
 
-/* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers/store_here.c.tmpl ------------------------------------------------- */
 
-/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v
- * is less than 0. KEEP_ORDER keeps each store where it is written; compilers would move all of them
- * to the end of the tile. */
-#if LANES == 1
-#define WHERE(v, is, other) if (is) v = other;
-#else
-#define WHERE(v, is, other) { const __typeof__((v) < (v)) where = is; \
-    v = (__typeof__(v))(((__typeof__(where))v & ~where) | ((__typeof__(where))(other) & where)); }
-#endif
-#define WHERE_NEGATIVE(v, other) WHERE(v, v < 0, other)
-#if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
-/* These instructions return their last operand (the first here) if one is NaN, or both are 0. */
-#define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
-#define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
-#elif LANES == 4 && defined __SSE2__ && defined __GNUC__
-#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : \
-    "x"(v)); v = limit; }
-#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : \
-    "x"(v)); v = limit; }
-#else
-#define AT_LEAST(v, least) WHERE(v, v < least, least)
-#define AT_MOST(v, most) WHERE(v, v > most, most)
-#endif
-#define WITHIN(v, least, most) AT_LEAST(v, least) AT_MOST(v, most)
-#define KEEP_ORDER __asm__("" ::: "memory");
+/* Stores where it is called: compilers would move the stores of a tile to its end. */
+INLINE_F32 WIDE void store_here4(float *y, vector4_f32 v)
+{
+    *(vector4_f32 *)y = v;
+    __asm__("" ::: "memory");
+}
 
 /* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
 /* y[j * step + i] (j < n_pixels) =
  * the sum of inputs[t * PIXELS_4_by8 + j][k] * weights[(t * len + k) * width + i] over t < n_taps
- * and k < len, in this order, then END, the epilogue. Vectors may read up to TILE_4_by8 - 1 weights
+ * and k < len, in this order, then the epilogue. Vectors may read up to TILE_4_by8 - 1 weights
  * beyond the last. */
 static inline WIDE void tile_4_by8_taps_stores(const float *const *inputs, int n_taps, int len,
                                                const float *weights, int width, float *y, int step,
@@ -299,9 +280,9 @@ static inline WIDE void tile_4_by8_taps_stores(const float *const *inputs, int n
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
-#define ADD(j, v) sum##j##v += xk * w##v;
+#define ADD(j, v) sum##j##v += x##j##k * w##v;
 #define POINT(j) const float *const x##j = x[j];
-#define ADD_PIXEL(j) { const float xk = x##j[k]; EACH_VECTOR_4_by8(ADD, j) }
+#define ADD_PIXEL(j) const float x##j##k = x##j[k]; EACH_VECTOR_4_by8(ADD, j)
     for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)
 
@@ -312,8 +293,7 @@ static inline WIDE void tile_4_by8_taps_stores(const float *const *inputs, int n
         }
         x = &x[PIXELS_4_by8];
     }
-#define END(j, v) { vector4_f32 v_0 = sum##j##v; \
-    *(vector4_f32 *)&y[j * step + v * LANES4] = v_0; KEEP_ORDER }
+#define END(j, v) store_here4(&y[j * step + v * LANES4], sum##j##v);
 #define END_PIXEL(j) if (j < n_pixels) { EACH_VECTOR_4_by8(END, j) }
     EACH_PIXEL_4_by8(END_PIXEL)
 #undef BEGIN

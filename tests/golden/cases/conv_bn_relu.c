@@ -12,7 +12,7 @@
  */
 #include "conv_bn_relu.h"
 
-#if CONV_BN_RELU_CODE_ID != 0xb757456au
+#if CONV_BN_RELU_CODE_ID != 0x6e07b420u
 #error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
 #endif
 
@@ -110,9 +110,9 @@ static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *off
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
-#define ADD(j, v) sum##j##v += xk * w##v;
+#define ADD(j, v) sum##j##v += x##j##k * w##v;
 #define POINT(j) const float *const x##j = x[j];
-#define ADD_PIXEL(j) { const float xk = x##j[at]; EACH_VECTOR_4_by8(ADD, j) }
+#define ADD_PIXEL(j) const float x##j##k = x##j[at]; EACH_VECTOR_4_by8(ADD, j)
     EACH_PIXEL_4_by8(POINT)
     for (int k = 0; k < len; k++) {
         const int at = offset[k];

@@ -18,7 +18,7 @@
  */
 #include "depthwise_clip.h"
 
-#if DEPTHWISE_CLIP_CODE_ID != 0x8d9c8a13u
+#if DEPTHWISE_CLIP_CODE_ID != 0x454d676cu
 #error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
 #endif
 
@@ -220,43 +220,70 @@ static int window_end(int first, int step, int n_taps, int len)
     return (n < n_taps) ? n : n_taps;
 }
 
-/* --- from runtime/embed/once.h ---------------------------------------------------------------- */
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
 
-/* Loads v into a register once: gcc would fold a load into each instruction that reads it, and a
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
+/* --- from templates/helpers/once.c.tmpl ------------------------------------------------------- */
+
+/* v, loaded into a register once: gcc would fold a load into each instruction that reads it, and a
  * core begins only two loads per cycle. */
+INLINE_F32 WIDE vector4_f32 once4(vector4_f32 v)
+{
 #if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
-#define ONCE(v) __asm__("" : "+v"(v));
-#else
-#define ONCE(v)
+    __asm__("" : "+v"(v));
 #endif
+    return v;
+}
 
-/* --- from templates/helpers/limits_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers/at_least.c.tmpl --------------------------------------------------- */
 
-/* Clamp v, a vector, to `least` and `most`; NaN stays NaN. WHERE_NEGATIVE selects `other` where v
- * is less than 0. KEEP_ORDER keeps each store where it is written; compilers would move all of them
- * to the end of the tile. */
-#if LANES == 1
-#define WHERE(v, is, other) if (is) v = other;
-#else
-#define WHERE(v, is, other) { const __typeof__((v) < (v)) where = is; \
-    v = (__typeof__(v))(((__typeof__(where))v & ~where) | ((__typeof__(where))(other) & where)); }
-#endif
-#define WHERE_NEGATIVE(v, other) WHERE(v, v < 0, other)
+/* v, and `limit` where v is less; NaN stays NaN. */
+INLINE_F32 WIDE vector4_f32 at_least4(vector4_f32 v, vector4_f32 limit)
+{
 #if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
-/* These instructions return their last operand (the first here) if one is NaN, or both are 0. */
-#define AT_LEAST(v, least) __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(least));
-#define AT_MOST(v, most) __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(most));
+    /* The instruction returns its last operand (the first here) if one is NaN, or both are 0. */
+    __asm__("vmaxps %0, %1, %0" : "+v"(v) : "v"(limit));
+    return v;
 #elif LANES == 4 && defined __SSE2__ && defined __GNUC__
-#define AT_LEAST(v, least) { __typeof__(v) limit = least; __asm__("maxps %1, %0" : "+x"(limit) : \
-    "x"(v)); v = limit; }
-#define AT_MOST(v, most) { __typeof__(v) limit = most; __asm__("minps %1, %0" : "+x"(limit) : \
-    "x"(v)); v = limit; }
+    __asm__("maxps %1, %0" : "+x"(limit) : "x"(v));
+    return limit;
+#elif LANES == 1
+    return (v < limit) ? limit : v;
 #else
-#define AT_LEAST(v, least) WHERE(v, v < least, least)
-#define AT_MOST(v, most) WHERE(v, v > most, most)
+    const __typeof__(v < limit) where = v < limit;
+
+    return (vector4_f32)(((__typeof__(where))v & ~where) | ((__typeof__(where))limit & where));
 #endif
-#define WITHIN(v, least, most) AT_LEAST(v, least) AT_MOST(v, most)
-#define KEEP_ORDER __asm__("" ::: "memory");
+}
+
+/* --- from templates/helpers/at_most.c.tmpl ---------------------------------------------------- */
+
+/* v, and `limit` where v is greater; NaN stays NaN. */
+INLINE_F32 WIDE vector4_f32 at_most4(vector4_f32 v, vector4_f32 limit)
+{
+#if (defined __AVX512F__ || (defined __AVX__ && LANES < 16)) && defined __GNUC__
+    /* The instruction returns its last operand (the first here) if one is NaN, or both are 0. */
+    __asm__("vminps %0, %1, %0" : "+v"(v) : "v"(limit));
+    return v;
+#elif LANES == 4 && defined __SSE2__ && defined __GNUC__
+    __asm__("minps %1, %0" : "+x"(limit) : "x"(v));
+    return limit;
+#elif LANES == 1
+    return (v > limit) ? limit : v;
+#else
+    const __typeof__(v > limit) where = v > limit;
+
+    return (vector4_f32)(((__typeof__(where))v & ~where) | ((__typeof__(where))limit & where));
+#endif
+}
 
 /* --- constants -------------------------------------------------------------------------------- */
 
@@ -309,7 +336,6 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
     const vector4_f32 low = 0.0f - (vector4_f32){ 0 };
     const vector4_f32 high = 6.0f - (vector4_f32){ 0 };
 
-#define STORE(s, j) s += bias; WITHIN(s, low, high) *(vector4_f32 *)&to[j * CHANNELS] = s;
     for (int oh = 0; oh < OUT_H; oh++) {
         const int top = (oh * STRIDE_H) - PAD_TOP;
         const int kh_begin = window_begin(top, DIL_H);
@@ -338,41 +364,35 @@ static NOINLINE WIDE void region_dw(const float *x, float *y)
                             const vector4_f32 w2 = *(const vector4_f32 *)&w[2 * CHANNELS];
                             vector4_f32 v;
 
-                            v = *(const vector4_f32 *)&in[0];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[0]);
                             s0 += w1 * v;
-                            v = *(const vector4_f32 *)&in[CHANNELS];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[CHANNELS]);
                             s0 += w2 * v;
                             s1 += w0 * v;
-                            v = *(const vector4_f32 *)&in[2 * CHANNELS];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[2 * CHANNELS]);
                             s1 += w1 * v;
-                            v = *(const vector4_f32 *)&in[3 * CHANNELS];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[3 * CHANNELS]);
                             s1 += w2 * v;
                             s2 += w0 * v;
-                            v = *(const vector4_f32 *)&in[4 * CHANNELS];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[4 * CHANNELS]);
                             s2 += w1 * v;
-                            v = *(const vector4_f32 *)&in[5 * CHANNELS];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[5 * CHANNELS]);
                             s2 += w2 * v;
                             s3 += w0 * v;
-                            v = *(const vector4_f32 *)&in[6 * CHANNELS];
-                            ONCE(v)
+                            v = once4(*(const vector4_f32 *)&in[6 * CHANNELS]);
                             s3 += w1 * v;
                         }
-                        STORE(s0, 0)
-                        STORE(s1, 1)
-                        STORE(s2, 2)
-                        STORE(s3, 3)
+                        *(vector4_f32 *)&to[0] = at_most4(at_least4(s0 + bias, low), high);
+                        *(vector4_f32 *)&to[CHANNELS] = at_most4(at_least4(s1 + bias, low), high);
+                        *(vector4_f32 *)&to[2 * CHANNELS] =
+                            at_most4(at_least4(s2 + bias, low), high);
+                        *(vector4_f32 *)&to[3 * CHANNELS] =
+                            at_most4(at_least4(s3 + bias, low), high);
                     }
                 }
             }
         }
     }
-#undef STORE
 }
 
 /* relu6 (Clip)
