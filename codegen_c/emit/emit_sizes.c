@@ -197,8 +197,8 @@ static void add_index(struct arena *arena, const struct symbol *symbol, bool is_
         str_add(out, ";\n");
         return;
     }
-    str_printf(out, "    for (i = 0; i < %d && %s_values[i] != %s;)\n        i++;\n", symbol->n,
-               name, name);
+    str_printf(out, "    i = 0;\n    while (i < %d && %s_values[i] != %s)\n        i++;\n",
+               symbol->n, name, name);
     str_printf(out, "    if (i == %d)\n        return -1;\n    row = %si;\n", symbol->n, before);
 }
 
@@ -251,8 +251,8 @@ static void add_dim_function(struct codegen *codegen, int output, int dim, struc
         slots[v] = slots_of(arena, text);
     }
     number = slots_resolve(codegen, first, n, everyone(codegen), slots, &tables);
-    str_add(out, str_text(&tables));
     add_dim_head(codegen, output, dim, ")\n{\n", out);
+    str_add(out, str_text(&tables));
     add_list(out, "    const int row = row_of(", n_sizes, items, ");\n\n", 27);
     str_printf(out, "    return row < 0 ? -1 : %s;\n}\n\n", number);
 }

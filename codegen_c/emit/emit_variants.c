@@ -169,11 +169,10 @@ static void add_group(struct codegen *codegen, struct variant_group *group, stru
                      group->n == variants->n ? "all" : variants->at[group->of[0]].label,
                      group->n > 1 && group->n < variants->n ? "_and_less" : ""));
     find_arguments(codegen, group);
-    str_add(out, str_text(&tables));
     str_printf(out, "/* For %s. */\n", sizes_of(codegen, group));
     head = arena_printf(arena, "static void %s(", group->name);
     add_list(out, head, group->n_arguments, group->parameters, ")\n{\n", (int)strlen(head));
-    str_printf(out, "%s}\n\n", group->body);
+    str_printf(out, "%s%s}\n\n", str_text(&tables), group->body);
 }
 
 void add_variants(struct codegen *codegen, struct str *out)

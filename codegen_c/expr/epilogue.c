@@ -73,13 +73,13 @@ static bool takes_any_width(const struct node *node, int input)
     }
 }
 
-/* The C type of a variable. Booleans between nodes are int: bytes beside floats need vectors of
+/* The C type of a variable. Booleans between nodes are int on CPUs with vectors: bytes beside floats need vectors of
  * four times as many lanes, for which compilers have no code (gcc 12: 13 times slower). */
 static const char *variable_type(const struct epilogue *e, const struct node *node)
 {
     const struct value *value = node->outputs[0];
 
-    if (value->type.dtype != DTYPE_BOOL || is_result(e, node))
+    if (value->type.dtype != DTYPE_BOOL || is_result(e, node) || e->bind->machine->lanes == 1)
         return dtype_c_type(value->type.dtype);
     for (const struct node *n = node->next; n; n = n->next)
         for (int i = 0; i < n->n_inputs; i++)

@@ -61,7 +61,7 @@ static const char *plain_cast_text(struct arena *arena, enum dtype from, enum dt
     if (from == to)
         return operand;
     if (dtype_kind(to) == KIND_BOOL)
-        return arena_printf(arena, "%s != 0%s", operand,
+        return arena_printf(arena, "(uint8_t)(%s != 0%s ? 1u : 0u)", operand,
                             !is_float           ? ""
                             : from == DTYPE_F32 ? ".0f"
                                                 : ".0");

@@ -126,16 +126,16 @@ static const char *add_table(struct resolving *r, int slot, const struct str *be
         least = rows[i] < least ? rows[i] : least;
         most = rows[i] > most ? rows[i] : most;
         column += strlen(number) + 1;
-        str_printf(&text, "%s%s", column > COLUMNS - 2 ? "\n    " : " ", number);
-        column = column > COLUMNS - 2 ? 4 + strlen(number) : column;
+        str_printf(&text, "%s%s", column > COLUMNS - 2 ? "\n        " : " ", number);
+        column = column > COLUMNS - 2 ? 8 + strlen(number) : column;
     }
     name = map_get(&r->made, str_text(&text));
     if (name)
         return name;
     name = table_name(r, before);
     map_set(&r->made, str_text(&text), (void *)name);
-    str_printf(r->tables, "static const %s %s[%d] = {%s\n};\n\n", table_type(least, most), name, n,
-               str_text(&text));
+    str_printf(r->tables, "    static const %s %s[%d] = {%s\n    };\n\n", table_type(least, most),
+               name, n, str_text(&text));
     return name;
 }
 

@@ -20,7 +20,8 @@ void gemv_set_panel(struct bind *bind, struct keys *keys, int units)
     keys_offer(keys, "sum", generic ? "SUM(v)" : "sum[v * LANES]");
     keys_offer(keys, "weight",
                generic ? "WEIGHT(v)" : arena_printf(bind->arena, "w[v * LANES%s]", times));
-    keys_offer(keys, "next", generic ? "NEXT" : arena_printf(bind->arena, "w = &w[width%s]", times));
+    keys_offer(keys, "next",
+               generic ? "NEXT" : arena_printf(bind->arena, "w = &w[width%s]", times));
 }
 
 void gemv_set_sum(struct bind *bind, struct keys *keys)
@@ -72,7 +73,7 @@ static const char *function_of_floats(struct bind *bind, const char *name, int64
     keys_set_flag(&keys, "all", !some && unroll == 1);
     keys_offer(&keys, "count", some ? "n" : "len");
     keys_offer(&keys, "last_row",
-               bind->machine->lanes == 0 ? ", *const last = &lasts[at[k] * width]" : "");
+               bind->machine->lanes == 0 ? ", *const last = &lasts[(int)at[k] * width]" : "");
     keys_set(&keys, "rows", some ? "weight" : "w");
     keys_offer(&keys, "last", some ? "lasts" : "last");
     keys_offer(&keys, "step", bind->machine->lanes == 0 ? "GEMV_PANEL" : "width");

@@ -175,10 +175,10 @@ static void bind_tile_inputs(struct bind *bind, const struct window *w, const st
     }
     bind_int(bind, tile_key(bind, "n_inputs", t), n);
     /* where the tile begins outside, dilation may skip columns that are inside */
-    reads->left = from < 0 ? arena_printf(bind->arena, "%" PRId64, first)
-                           : arena_printf(bind->arena, "%s%s",
-                                          w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
-                                          w->pad[2] ? " - PAD_LEFT" : "");
+    reads->left = from < 0
+                      ? arena_printf(bind->arena, "%" PRId64, first)
+                      : arena_printf(bind->arena, "%s%s", w->stride[2] > 1 ? "ow * STRIDE_W" : "ow",
+                                     w->pad[2] ? " - PAD_LEFT" : "");
     reads->extent = last - first + 1;
     bind_text(bind, tile_key(bind, "left", t), "%s", reads->left);
 }
@@ -206,8 +206,9 @@ static void add_choice(struct str *out, int t, bool last, const char *value)
 /* Input columns that a tile would read in front of the row (side 0), behind it (side 1). */
 static int64_t outside(const struct window *w, const struct row_tile *tile, int side)
 {
-    const int64_t over = side ? column_at(w, tile->first + tile->n - 1, w->k[2] - 1) - (w->in[2] - 1)
-                              : -column_at(w, tile->first, 0);
+    const int64_t over = side
+                             ? column_at(w, tile->first + tile->n - 1, w->k[2] - 1) - (w->in[2] - 1)
+                             : -column_at(w, tile->first, 0);
 
     return over > 0 ? over : 0;
 }
@@ -241,16 +242,15 @@ static struct kinds kinds_of_row(const struct window *w, int most)
     struct kinds kinds = { .n = tiles_of_row(w, most, tiles) };
 
     for (int t = 0; t < kinds.n; t++)
-        kinds.at[t] =
-            (struct kind){ w, tiles[t], tiles[t].first + tiles[t].n * tiles[t].count };
+        kinds.at[t] = (struct kind){ w, tiles[t], tiles[t].first + tiles[t].n * tiles[t].count };
     return kinds;
 }
 
 /* Index of a kind like this one, from `from` on; kinds->n if there is none. */
 static int find_kind(const struct kinds *kinds, int from, const struct kind *kind)
 {
-    while (from < kinds->n && !is_kind(kind->window, &kind->tile, kinds->at[from].window,
-                                       &kinds->at[from].tile))
+    while (from < kinds->n &&
+           !is_kind(kind->window, &kind->tile, kinds->at[from].window, &kinds->at[from].tile))
         from++;
     return from;
 }
@@ -372,7 +372,8 @@ void bind_row_tiles(struct bind *bind, const struct window *w, const struct row_
 {
     const struct kinds kinds = kinds_of(w, family, most_columns);
     const int n = kinds.n;
-    struct str choice = { .arena = bind->arena }, left = choice, extent = choice, ends = choice;
+    struct str left = { .arena = bind->arena }, extent = left, ends = left;
+    const char *choice = ""; /* the last kind's columns, then those of each kind in front */
     int64_t most_extent = 0;
     int most = 0;
     bool uneven = false;
@@ -385,9 +386,11 @@ void bind_row_tiles(struct bind *bind, const struct window *w, const struct row_
         most = tile->n > most ? tile->n : most;
         uneven = uneven || tile->n != kinds.at[0].tile.n;
         if (last)
-            str_printf(&choice, "%d", tile->n);
+            choice = arena_printf(bind->arena, "columns = %d;%s%s", tile->n, *choice ? "\n" : "",
+                                  choice);
         else if (tile->n != kinds.at[t + 1].tile.n)
-            str_printf(&choice, "ow < END%d ? %d : ", t, tile->n);
+            choice = arena_printf(bind->arena, "if (ow < END%d)\n    columns = %d;%s%s", t, tile->n,
+                                  *choice ? "\n" : "", choice);
         if (!last)
             str_printf(&ends, "END%d = %d, ", t, kinds.at[t].end);
         bind_text(bind, tile_key(bind, "when", t),
@@ -411,8 +414,7 @@ void bind_row_tiles(struct bind *bind, const struct window *w, const struct row_
     bind_int(bind, "most_extent", most_extent);
     bind_int(bind, "n_tiles", n);
     bind_flag(bind, "uneven", uneven);
-    bind_text(bind, "choice_of_columns", "%s", str_text(&choice));
-    bind_text(bind, "more", uneven ? ", columns" : "");
+    bind_text(bind, "choice_of_columns", "%s", choice);
     bind_text(bind, "columns", uneven ? "columns" : "%d", most);
     bind_int(bind, "most_columns", most);
 }

@@ -44,8 +44,8 @@ bool rows_have_one_function(const struct row_family *family, const struct window
  *   n_tiles, when0 ...        kinds of tiles, and the choice of one: "if (ow < END0) ",
  *                             "else if (ow < END1) ", "else "
  *   several_tiles, tile_ends  set if there are several kinds, with "END0 = 7, END1 = 49, "
- *   columns, most_columns     columns of a tile; if they vary, `uneven` is set,
- *   choice_of_columns, more   choice_of_columns computes them and `more` declares them: ", columns"
+ *   columns, most_columns     columns of a tile; if they vary, `uneven` is set, and the variable
+ *   choice_of_columns         `columns` is computed by the statements of choice_of_columns
  *   n_sums0, sums0 ...        sums of tile 0, and their declaration: "s0 = { 0 }, s1 = { 0 }"
  *   left0 ...                 the first input column of tile 0
  *   n_inputs0, input0_0 ...   the input columns, counted from left0

@@ -2,14 +2,15 @@
  * sums are named variables so that every compiler keeps them in registers; each loaded value is used four times. */
 static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4])
 {
+    const float *x = a, *w = b;
     float s00 = sum[0][0], s01 = sum[0][1], s02 = sum[0][2], s03 = sum[0][3];
     float s10 = sum[1][0], s11 = sum[1][1], s12 = sum[1][2], s13 = sum[1][3];
     float s20 = sum[2][0], s21 = sum[2][1], s22 = sum[2][2], s23 = sum[2][3];
     float s30 = sum[3][0], s31 = sum[3][1], s32 = sum[3][2], s33 = sum[3][3];
 
     for (int k = 0; k < len; k++) {
-        const float a0 = a[0], a1 = a[1], a2 = a[2], a3 = a[3];
-        const float b0 = b[0], b1 = b[1], b2 = b[2], b3 = b[3];
+        const float a0 = x[0], a1 = x[1], a2 = x[2], a3 = x[3];
+        const float b0 = w[0], b1 = w[1], b2 = w[2], b3 = w[3];
 
         s00 += a0 * b0;
         s01 += a0 * b1;
@@ -27,8 +28,8 @@ static void tile_4x4_f32(const float *a, const float *b, int len, float sum[4][4
         s31 += a3 * b1;
         s32 += a3 * b2;
         s33 += a3 * b3;
-        a += 4;
-        b += 4;
+        x = &x[4];
+        w = &w[4];
     }
     sum[0][0] = s00; sum[0][1] = s01; sum[0][2] = s02; sum[0][3] = s03;
     sum[1][0] = s10; sum[1][1] = s11; sum[1][2] = s12; sum[1][3] = s13;

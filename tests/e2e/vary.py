@@ -2,7 +2,8 @@
 ONNX Runtime, in arrays of just these sizes under ASan and UBSan, or under QEMU; sizes that it does not take; and what
 relayc refuses.
 
-  vary.py [CASE ...]     only cases whose name contains one of these; commands: relayc verify and run
+  vary.py [CASE ...]        only cases whose name contains one of these; commands: relayc verify and run
+  vary.py --write FOLDER    writes the networks, NAME.onnx, and tests nothing
 """
 
 import itertools
@@ -157,6 +158,17 @@ def positions():
                     "two": np.array([2])})
 
 
+def masks():
+    """Comparisons whose results other nodes of their region read."""
+    return network([node("Less", "x low", "a"), node("Greater", "x high", "b"), node("Or", "a b", "c"),
+                    node("Not", "a", "d"), node("Xor", "d b", "e"), node("Cast", "e", "f", to=TensorProto.FLOAT),
+                    node("Mul", "f x", "g"), node("Where", "c g x", "h"), node("IsNaN", "h", "i"),
+                    node("Cast", "x", "whole", to=TensorProto.INT32), node("Equal", "whole two", "j"),
+                    node("And", "j d", "k"), node("Or", "i k", "l"), node("Where", "l low h", "y")],
+                   [1, "time", 6], {"y": [1, "time", 6]},
+                   {"low": f32(6), "high": f32(6) + 1, "two": np.array(2, np.int32)})
+
+
 SANITIZED = "gcc -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 NATIVE = "-march=x86-64-v3" if "avx2" in pathlib.Path("/proc/cpuinfo").read_text() else ""
 # Network, options, compiler, what runs the program, tolerance.
@@ -178,6 +190,8 @@ CASES = {
     "images_arm": (images, "--max batch=3 --vary width=16..48/16 --target aarch64", "aarch64-linux-gnu-gcc -O1 -static",
                    "qemu-aarch64", 1e-5),
     "positions": (positions, "--vary time=1..64", SANITIZED, "", 1e-5),
+    "masks": (masks, "--vary time=1..20", SANITIZED, "", 0),
+    "masks_m4": (masks, "--vary time=1..20 --target cortex-m4", SANITIZED, "", 0),
     "joined": (joined, "--max n=5", SANITIZED, "", 0),
     "one": (joined, "--vary n=3", SANITIZED, "", 0),
 }
@@ -372,6 +386,10 @@ def test_commands():
 def main():
     wanted = sys.argv[1:]
     failed = 0
+    if wanted[:1] == ["--write"]:
+        for make in {case[0] for case in CASES.values()}:
+            onnx.save(make(), pathlib.Path(wanted[1]) / f"{make.__name__}.onnx")
+        return
     for name in CASES:
         if not wanted or any(w in name for w in wanted):
             problem = test(name)

@@ -165,7 +165,7 @@ static void bind_reading(struct bind *bind, const struct window *w, const struct
     if (planar || window_k_len(w) == 1)
         bind_text(bind, "n_pointers", "%s", tile->pixels);
     else
-        bind_text(bind, "n_pointers", "%s * %s", taps, tile->pixels);
+        bind_text(bind, "n_pointers", runs ? "%s * (int)%s" : "%s * %s", taps, tile->pixels);
     bind_text(bind, "tile_len", planar ? "TAPS * IN_C" : runs ? "K_W * IN_C" : "IN_C");
     bind_flag(bind, "edges", false);
     if (runs)
