@@ -17,6 +17,7 @@ void bind_vector(struct bind *bind)
     keys_set_flag(&keys, "generic", bind->machine->lanes == 0);
     keys_set(&keys, "machine", bind->machine->name);
     keys_set_int(&keys, "lanes", bind->machine->lanes);
+    keys_set_flag(&keys, "inlined", bind->machine->arch == ARCH_X86_64 && bind->machine->lanes > 4);
     bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
 }
 
@@ -57,10 +58,12 @@ const char *bind_vector_fn(struct bind *bind, const char *stem, const char *type
         return fn;
     keys_init(&keys, bind->arena);
     keys_set(&keys, "linkage",
-             bind->machine->lanes ? "static inline WIDE __attribute__((always_inline))" : "INLINE_F32 WIDE");
+             bind->machine->lanes ? "static inline WIDE __attribute__((always_inline))"
+                                  : "INLINE_F32 WIDE");
     keys_set(&keys, "vector", type);
     keys_offer_flag(&keys, "one", strcmp(type, "float") == 0);
-    return bind_new_helper(bind, name, arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", stem), &keys);
+    return bind_new_helper(bind, name,
+                           arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", stem), &keys);
 }
 
 int64_t row_chunk(int64_t n, int64_t most)

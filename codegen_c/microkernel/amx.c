@@ -219,7 +219,8 @@ const char *bind_amx_store(struct bind *bind, const struct amx_shape *shape, int
     keys_init(&keys, bind->arena);
     keys_set(&keys, "each_vector", str_text(&each));
     keys_set_int(&keys, "sum_step", step);
-    epilogue_store_keys(bind, end, arena_printf(bind->arena, "*(const vector_f32 *)&sum[j * %d + v * LANES]", step),
-                        some, false, &keys);
+    epilogue_store_keys(
+        bind, end, arena_printf(bind->arena, "*(const vector_f32 *)&sum[j * %d + v * LANES]", step),
+        some, false, &keys);
     return bind_new_helper(bind, name, "templates/helpers/store_sums.c.tmpl", &keys);
 }

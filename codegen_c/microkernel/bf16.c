@@ -142,6 +142,7 @@ const char *bf16_tile(struct bind *bind, int vectors, int pixels, const struct e
     keys_set(&keys, "vectors", list_text(bind, " DO(j, %d)", vectors));
     keys_set(&keys, "pixels", list_text(bind, " DO(%d)", pixels));
     keys_offer(&keys, "tile", arena_printf(bind->arena, "%d", vectors * BF16_LANES));
+    keys_set_flag(&keys, "lone", pixels == 1);
     epilogue_store_keys(bind, end, "sum##j##v", some, true, &keys);
     return bind_new_helper(bind, name, "templates/helpers/tile_bf16.c.tmpl", &keys);
 }
@@ -200,8 +201,8 @@ const char *bf16_row(struct bind *bind, const struct bf16_row *row,
 
 const char *bf16_unpack_row(struct bind *bind, const struct type *type, bool flat)
 {
-    const char *name = arena_printf(bind->arena, "%s_bf16_%s", decode_name(bind, type),
-                                    flat ? "words" : "pixels");
+    const char *name =
+        arena_printf(bind->arena, "%s_bf16_%s", decode_name(bind, type), flat ? "words" : "pixels");
     const char *function = bind_own_helper(bind, name);
     struct keys keys;
 

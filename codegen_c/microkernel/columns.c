@@ -160,6 +160,7 @@ const char *bind_columns(struct bind *bind, const struct columns *columns,
     bind_end(bind, columns, end, &keys);
     keys_set_int(&keys, "vectors", columns->vectors);
     keys_set_int(&keys, "channels", columns->channels);
+    keys_set_flag(&keys, "lone", columns->planar && columns->channels == 1);
     keys_set(&keys, "each_channel", each(bind, "", columns->channels));
     keys_set(&keys, "each_vector", each(bind, "c, ", columns->vectors));
     keys_set_flag(&keys, "splat", columns->splat);

@@ -1,7 +1,6 @@
 /* epilogue_store.c - see epilogue_store.h. */
 #include "codegen_c/microkernel/epilogue_store.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -21,8 +20,6 @@ enum beside {
     BESIDE_RESULTS /* one element per result; not with pixel vectors */
 };
 
-static const char FIRST[] = "v_0"; /* the sum */
-
 struct ending {
     struct bind *bind;
     const struct window *w;
@@ -30,9 +27,10 @@ struct ending {
     const char *vector, *lanes;
     struct str name, params, shared, channel, fetch, nodes, args;
     struct map variables; /* name of a computed value -> its variable, v_3 */
-    const char *whole;    /* the last variable that is an expression still, with no variable; NULL = none */
-    const char *text;     /* the expression */
-    int n;                /* number of nodes */
+    const char
+        *whole; /* the last variable that is an expression still, with no variable; NULL = none */
+    const char *text; /* the expression */
+    int n;            /* number of nodes */
 };
 
 static const struct type *result_type(const struct ending *e)
@@ -208,7 +206,8 @@ static const char *read_input(struct ending *e, const struct node *node, int inp
 /* A call of a function of vectors (expr/vector.h). */
 static const char *call(struct ending *e, const char *stem, const char *v, const char *other)
 {
-    return arena_printf(e->bind->arena, "%s(%s, %s)", bind_vector_fn(e->bind, stem, e->vector), v, other);
+    return arena_printf(e->bind->arena, "%s(%s, %s)", bind_vector_fn(e->bind, stem, e->vector), v,
+                        other);
 }
 
 static const char *zeros(struct ending *e)
@@ -218,7 +217,8 @@ static const char *zeros(struct ending *e)
 
 static const char *within_0_and_1(struct ending *e, const char *v)
 {
-    return call(e, "at_most", call(e, "at_least", v, zeros(e)), arena_printf(e->bind->arena, "1 - %s", zeros(e)));
+    return call(e, "at_most", call(e, "at_least", v, zeros(e)),
+                arena_printf(e->bind->arena, "1 - %s", zeros(e)));
 }
 
 /* Absent limits are left out; the upper one wins if they cross, as in scalar.c. */
@@ -361,10 +361,12 @@ static bool add_node(struct ending *e, const struct node *node)
         text = call(e, "where_negative", a, arena_printf(arena, "%s * %s", a, b));
     } else if (node->op == OP_HARD_SIGMOID) {
         b = add_number(e, "slope", node->attrs.alpha_beta.alpha);
-        text = within_0_and_1(e, arena_printf(arena, "%s * %s + %s", b, operand(arena, a),
-                                              add_number(e, "middle", node->attrs.alpha_beta.beta)));
+        text =
+            within_0_and_1(e, arena_printf(arena, "%s * %s + %s", b, operand(arena, a),
+                                           add_number(e, "middle", node->attrs.alpha_beta.beta)));
     } else if (node->op == OP_HARD_SWISH) {
-        text = arena_printf(arena, "%s * %s", a, within_0_and_1(e, arena_printf(arena, "%s / 6.0f + 0.5f", a)));
+        text = arena_printf(arena, "%s * %s", a,
+                            within_0_and_1(e, arena_printf(arena, "%s / 6.0f + 0.5f", a)));
         is_product = true;
     } else {
         return false;
@@ -403,7 +405,8 @@ bool epilogue_store_of(struct bind *bind, const struct window *w, const struct t
          (region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32)) ||
         region->anchor->outputs[0]->type.dtype != DTYPE_F32)
         return false;
-    map_set(&e.variables, region->anchor->outputs[0]->name, arena_strdup(bind->arena, FIRST));
+    map_set(&e.variables, region->anchor->outputs[0]->name,
+            arena_strdup(bind->arena, EPILOGUE_SUM));
     for (const struct node *node = region->fn->first; node; node = node->next)
         if (node != region->anchor && !add_node(&e, node))
             return false;
@@ -435,80 +438,4 @@ const char *epilogue_store_y(struct bind *bind, const struct tile_place *place)
 
     return arena_printf(bind->arena, "&y[%s * %s + %s], %s", place->pixel, pixel_stride,
                         place->channel, step_of(bind, place, pixel_stride));
-}
-
-/* A variable's name, which may be pasted. */
-static bool is_word(const char *text)
-{
-    return !text[strcspn(text, " *&[(")];
-}
-
-/* The text with `word` for each FIRST. */
-static const char *with_first(struct arena *arena, const char *text, const char *word)
-{
-    struct str out = { .arena = arena };
-
-    for (const char *at; (at = strstr(text, FIRST)); text = at + strlen(FIRST)) {
-        const char before = at == text ? ' ' : at[-1], behind = at[strlen(FIRST)];
-        const bool part = before == '_' || isalnum((unsigned char)before) || behind == '_' ||
-                          isalnum((unsigned char)behind);
-
-        str_addn(&out, text, (size_t)(at - text));
-        str_add(&out, part ? FIRST : word);
-    }
-    str_add(&out, text);
-    return str_text(&out);
-}
-
-static const char *store_text(struct bind *bind, const struct epilogue_store *end, const char *result,
-                              const char *y, bool some, bool in_order)
-{
-    const char *fn = end->codes ? some ? "store_some_bytes" : "store_bytes" : some ? "store_some" : NULL;
-    const char *rest = some ? arena_printf(bind->arena, ", n_channels - v * %s", end->lanes) : "";
-
-    if (some)
-        bind_bytes_helper(bind, fn);
-    if (!fn && !in_order)
-        return arena_printf(bind->arena, "*(%s *)&%s = %s;", end->vector, y, result);
-    if (!fn)
-        return arena_printf(bind->arena, "%s(&%s, %s);", bind_vector_fn(bind, "store_here", end->vector), y,
-                            result);
-    if (in_order)
-        bind_helper(bind, "keep_order");
-    return arena_printf(bind->arena, "%s(&%s, %s%s);%s", fn, y, result, rest, in_order ? " KEEP_ORDER" : "");
-}
-
-const char *epilogue_store_set(struct bind *bind, const struct epilogue_store *end, const char *sum)
-{
-    const char *nodes = with_first(bind->arena, end->nodes, sum);
-
-    return arena_printf(bind->arena, *nodes ? "{ %s%s = %s; }" : "%s%s = %s;", nodes, sum,
-                        with_first(bind->arena, end->result, sum));
-}
-
-const char *epilogue_store_text(struct bind *bind, const struct epilogue_store *end, const char *first,
-                                const char *y, bool some, bool in_order)
-{
-    struct arena *arena = bind->arena;
-    const char *word = is_word(first) ? first : FIRST, *begin = "";
-    const char *nodes = with_first(arena, end->nodes, word);
-    const char *store = store_text(bind, end, with_first(arena, end->result, word), y, some, in_order);
-
-    if (word != first)
-        begin = arena_printf(arena, "const %s %s = %s; ", end->vector, FIRST, first);
-    return *begin || *nodes ? arena_printf(arena, "{ %s%s%s }", begin, nodes, store) : store;
-}
-
-void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, const char *first,
-                         bool some, bool in_order, struct keys *keys)
-{
-    keys_offer(keys, "stores", end ? "1" : "");
-    keys_set_flag(keys, "channels", end && *end->channel);
-    keys_set_flag(keys, "whole", !some);
-    keys_offer(keys, "ty", end && end->codes ? "uint8_t" : "float");
-    keys_offer(keys, "end_params", end ? end->params : "");
-    keys_offer(keys, "end_channel", end ? end->channel : "");
-    keys_offer(keys, "end_shared", end ? end->shared : "");
-    keys_offer(keys, "end",
-               end ? epilogue_store_text(bind, end, first, "y[j * step + v * LANES]", some, in_order) : "");
 }

@@ -9,6 +9,8 @@
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/core/window.h"
 
+#define EPILOGUE_SUM "v_0" /* the sum, in the text */
+
 /* C text for the microkernel's template. In its macros (EACH_VECTOR) j is a pixel, v a vector of
  * its channels. */
 struct epilogue_store {
@@ -18,12 +20,13 @@ struct epilogue_store {
     const char *channel; /* body of CHANNEL(j, v): declarations for one vector of channels */
     const char *fetch;   /* body of FETCH(j, v): prefetches operands as large as y; "" if that
                             does not pay */
-    const char *nodes;   /* declarations of variables computed from a sum, v_0; "" if there are none */
-    const char *result;  /* an expression of these, or of the sum */
+    const char
+        *nodes; /* declarations of variables computed from a sum, v_0; "" if there are none */
+    const char *result; /* an expression of these, or of the sum */
     const char *vector, *lanes;
-    bool codes;          /* the result is 8-bit values in the lanes of a vector_u32 */
-    bool some;           /* as in tile_place: the text may use n_channels */
-    const char *args;    /* the call's arguments, one for each of params */
+    bool codes;       /* the result is 8-bit values in the lanes of a vector_u32 */
+    bool some;        /* as in tile_place: the text may use n_channels */
+    const char *args; /* the call's arguments, one for each of params */
 };
 
 /* Position of a tile in y. C expressions without operators outside of parentheses. */
@@ -49,11 +52,12 @@ bool epilogue_store_of(struct bind *bind, const struct window *w, const struct t
 
 /* The body of END(j, v): computes from `first`, a sum, and stores to the elements at `y`, "y[j * step + v * LANES]".
  * some: only n_channels of the channels; in_order: compilers keep the order of the stores. Requests what it calls. */
-const char *epilogue_store_text(struct bind *bind, const struct epilogue_store *end, const char *first,
-                                const char *y, bool some, bool in_order);
+const char *epilogue_store_text(struct bind *bind, const struct epilogue_store *end,
+                                const char *first, const char *y, bool some, bool in_order);
 
 /* The same for a variable that becomes its result. */
-const char *epilogue_store_set(struct bind *bind, const struct epilogue_store *end, const char *sum);
+const char *epilogue_store_set(struct bind *bind, const struct epilogue_store *end,
+                               const char *sum);
 
 /* Sets the microkernel's keys: stores (whether end is not NULL), channels (CHANNEL has a body),
  * end_params, end_channel, end_shared, ty (type of y) and `end`, epilogue_store_text that stores to

@@ -66,7 +66,8 @@ void bind_limits(struct bind *bind, const struct limits *limits)
     bind_text(bind, "high", "%s", high ? bind_literal(bind, DTYPE_F32, limits->high) : "");
 }
 
-const char *limit_text(struct bind *bind, const struct limits *limits, const char *type, const char *v)
+const char *limit_text(struct bind *bind, const struct limits *limits, const char *type,
+                       const char *v)
 {
     if (limits->low > -INFINITY)
         v = arena_printf(bind->arena, "%s(%s, low)", bind_vector_fn(bind, "at_least", type), v);

@@ -23,6 +23,7 @@ void bind_limits(struct bind *bind, const struct limits *limits);
 
 /* `v` of the vector type (or float), clamped to the variables low and high: "at_most(at_least(v, low), high)"; `v`
  * itself without limits. NaN, and values equal to a limit, stay unchanged. */
-const char *limit_text(struct bind *bind, const struct limits *limits, const char *type, const char *v);
+const char *limit_text(struct bind *bind, const struct limits *limits, const char *type,
+                       const char *v);
 
 #endif

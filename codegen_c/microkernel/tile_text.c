@@ -106,7 +106,8 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
 }
 
 /* The keys of the epilogue store. */
-static void bind_end(struct bind *bind, const struct epilogue_store *end, const char *sum, struct keys *keys)
+static void bind_end(struct bind *bind, const struct epilogue_store *end, const char *sum,
+                     struct keys *keys)
 {
     keys_set_flag(keys, "stores", end != NULL);
     keys_offer(keys, "end_params", end ? end->params : "");
@@ -115,10 +116,12 @@ static void bind_end(struct bind *bind, const struct epilogue_store *end, const 
     keys_offer(keys, "end_channel", end ? end->channel : "");
     keys_offer(keys, "end_fetches", end && *end->fetch ? "1" : "");
     keys_offer(keys, "end_fetch", end ? end->fetch : "");
-    keys_offer(keys, "end",
-               end ? epilogue_store_text(bind, end, sum, arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
-                                         end->some, true)
-                   : "");
+    keys_offer(
+        keys, "end",
+        end ? epilogue_store_text(bind, end, sum,
+                                  arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
+                                  end->some, true)
+            : "");
 }
 
 /* How a pixel's inputs are read for a pair and a product: memory operands or registers
@@ -188,6 +191,10 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     keys_offer(&keys, "line", paced && !parts ? "fetch" : arena_printf(bind->arena, "%d", LINE));
     keys_offer(&keys, "fetched", paced && !parts ? "`fetch` floats" : "a cache line");
     keys_offer(&keys, "fetch_param", paced && !parts ? " int fetch," : "");
+    /* Of one pixel no text has a step. */
+    keys_set_flag(&keys, "lone",
+                  bind->machine->lanes && naming->shape.pixels == 1 &&
+                      (naming->end || (by_rows && step == 0)));
     bind_end(bind, naming->end, form.pairs ? "sum##j##v * scale##v" : "sum##j##v", &keys);
     if (form.pairs)
         return new_tile_of_pairs(bind, name, form, step, &keys);

@@ -248,6 +248,31 @@ static int read_arguments(struct arena *arena, const struct token *items, int n,
     return 0;
 }
 
+/* A macro may become the name of another one, whose arguments stand behind: expands the call that the end of `whole`
+ * begins; returns the index behind it in items, `next` if there is none. */
+static int expand_end(struct writer_out *w, const struct token *items, int n, int next, int depth,
+                      struct tokens *whole)
+{
+    struct tokens arguments[MOST_PARAMETERS], call = { .arena = w->arena };
+    struct token *last = whole->n ? &whole->items[whole->n - 1] : NULL;
+    const struct macro *macro =
+        last && last->kind == TOKEN_WORD && next < n && is_mark(&items[next], "(")
+            ? map_get(&w->macros, text_of(w->arena, last))
+            : NULL;
+    const int end = macro && macro->n >= 0 && !macro->busy
+                        ? read_arguments(w->arena, items, n, next, macro, arguments)
+                        : 0;
+
+    if (end == 0)
+        return next;
+    tokens_add(&call, last);
+    for (int i = next; i < end; i++)
+        tokens_add(&call, &items[i]);
+    whole->n--;
+    expand(w, call.items, call.n, depth + 1, whole);
+    return end;
+}
+
 static void expand(struct writer_out *w, const struct token *items, int n, int depth,
                    struct tokens *out)
 {
@@ -271,6 +296,7 @@ static void expand(struct writer_out *w, const struct token *items, int n, int d
         macro->busy = true;
         expand(w, body.items, body.n, depth + 1, &whole);
         macro->busy = false;
+        next = expand_end(w, items, n, next, depth, &whole);
         for (int k = 0; k < whole.n; k++) {
             if (k == 0) {
                 whole.items[0].newlines = items[i].newlines;

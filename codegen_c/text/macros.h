@@ -1,9 +1,9 @@
 /* macros.h - macros of generated C, written out.
  *
  * Helpers are written for all CPUs: lists of macros repeat a statement for each vector of a tile, and macros that are
- * empty on some CPUs stand where others need a word. For a scalar core whose conditions are resolved
- * (machine/conditions.h), a reader should see the statements. What is defined under a condition, or read by one, stays;
- * a macro that is a number becomes an enum. */
+ * empty on some CPUs stand where others need a word. For a known CPU, whose conditions are resolved
+ * (machine/conditions.h), a reader should see the statements. What is defined under a condition, or read by one, stays,
+ * with what it reads; a macro that is a number becomes an enum. */
 #ifndef CODEGEN_C_TEXT_MACROS_H
 #define CODEGEN_C_TEXT_MACROS_H
 

@@ -257,7 +257,8 @@ static const char *bind_output(struct bind *bind, const struct rows *rows,
     keys_offer(&keys, "end_params", end ? end->params : "");
     keys_offer(&keys, "end_channel", end ? end->channel : "");
     keys_offer(&keys, "end_shared", end ? end->shared : "");
-    keys_offer(&keys, "end", end ? epilogue_store_text(bind, end, "(sum)", "y[j * step]", false, false) : "");
+    keys_offer(&keys, "end",
+               end ? epilogue_store_text(bind, end, "(sum)", "y[j * step]", false, false) : "");
     return bind_new_helper(bind, name, "templates/helpers/winograd_rows_output.c.tmpl", &keys);
 }
 

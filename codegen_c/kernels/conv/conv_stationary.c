@@ -99,6 +99,7 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
         return fn;
     keys_init(&keys, bind->arena);
     keys_set_int(&keys, "len", in_c);
+    keys_set_flag(&keys, "lone", in_c == 1);
     keys_set_int(&keys, "pixels", tile->pixels);
     keys_set(&keys, "vector", vector->type);
     keys_set(&keys, "lanes", vector->lanes);
@@ -116,7 +117,8 @@ static const char *bind_stationary_tile(struct bind *bind, int64_t in_c,
     y = arena_printf(bind->arena, "y[j * y_step + v * %s]", vector->lanes);
     keys_set(&keys, "end",
              end ? epilogue_store_text(bind, end, "sum", y, false, true)
-                 : arena_printf(bind->arena, "%s(&%s, sum);", bind_vector_fn(bind, "store_here", vector->type), y));
+                 : arena_printf(bind->arena, "%s(&%s, sum);",
+                                bind_vector_fn(bind, "store_here", vector->type), y));
     return bind_new_helper(bind, name, "templates/helpers/tile_stationary.c.tmpl", &keys);
 }
 

@@ -294,30 +294,27 @@ static bool goes_straight(const struct region *region, const struct window *w,
            vectors_are_compared(region->machine) && region_limits(region, limits);
 }
 
-/* Sets `key`_from and `key`_to to what stands around an expression: `text` around its '@'. */
-static void bind_around(struct bind *bind, const char *key, const char *text)
-{
-    const int n = (int)strcspn(text, "@");
-
-    bind_text(bind, arena_printf(bind->arena, "%s_from", key), "%.*s", n, text);
-    bind_text(bind, arena_printf(bind->arena, "%s_to", key), "%s", text + n + 1);
-}
-
 static void bind_once(struct bind *bind, const char *vector)
 {
     const bool has = bind->machine->lanes == 0 || !machine_never_defines(bind->machine, "__AVX__");
 
-    bind_around(bind, "once", has ? arena_printf(bind->arena, "%s(@)", bind_vector_fn(bind, "once", vector)) : "@");
+    bind_text(bind, "once_from", "%s",
+              has ? arena_printf(bind->arena, "%s(", bind_vector_fn(bind, "once", vector)) : "");
+    bind_text(bind, "once_to", "%s", has ? ")" : "");
 }
 
 static void bind_straight(struct bind *bind, const struct window *w, const struct limits *limits,
                           const char *vector)
 {
     const char *row = w->batch > 1 ? "(n * OUT_H + oh)" : "oh";
-    const char *step = pixel_stride_of_y(bind->region, "CHANNELS");
+    const char *step = pixel_stride_of_y(bind->region, "CHANNELS"), *text;
+    int at;
 
     bind_limits(bind, limits);
-    bind_around(bind, "limited", limit_text(bind, limits, vector, limits->bias ? "@ + bias" : "@"));
+    text = limit_text(bind, limits, vector, limits->bias ? "@ + bias" : "@");
+    at = (int)strcspn(text, "@");
+    bind_text(bind, "limited_from", "%.*s", at, text); /* what stands around a sum */
+    bind_text(bind, "limited_to", "%s", text + at + 1);
     bind_text(bind, "to", "(%s * OUT_W + ow) * %s + first + c", row, step);
     bind_text(bind, "out_step", "%s", step);
 }
@@ -354,9 +351,8 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
     struct value *x = anchor_source(bind->region, 0);
     const bool coded = data_is_small(bind->region) && !anchor_decoder(bind->region->anchor, 0);
     const char *row = w->batch > 1 ? "(n * IN_H + n_rows)" : "n_rows";
-    const char *from =
-        arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row, strips ? "left + " : "",
-                     x_step(bind));
+    const char *from = arena_printf(arena, "(%s * IN_W + %siw) * %s + first", row,
+                                    strips ? "left + " : "", x_step(bind));
     const char *to =
         arena_printf(arena, "&rows[(n_rows %% ROWS * %s + iw) * CHUNK]", strips ? "WIDTH" : "IN_W");
     const char *decode =

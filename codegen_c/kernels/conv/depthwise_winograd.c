@@ -164,8 +164,10 @@ static bool bind_depthwise_winograd(struct bind *bind)
     bind_int(bind, "pad_top", w.pad[1]);
     bind_weight(bind, &w);
     bind_limits(bind, &limits);
-    bind_text(bind, "limited_first", "%s", limit_text(bind, &limits, vector.type, "s##0 + s##1 + s##2"));
-    bind_text(bind, "limited_second", "%s", limit_text(bind, &limits, vector.type, "s##1 - s##2 + s##3"));
+    bind_text(bind, "limited_first", "%s",
+              limit_text(bind, &limits, vector.type, "s##0 + s##1 + s##2"));
+    bind_text(bind, "limited_second", "%s",
+              limit_text(bind, &limits, vector.type, "s##1 - s##2 + s##3"));
     bind_pixel_strides(bind);
     bind_flag(bind, "batched", batched);
     bind_int(bind, "batch", w.batch);

@@ -30,7 +30,7 @@
  */
 #include "run_time_numbers.h"
 
-#if RUN_TIME_NUMBERS_CODE_ID != 0x1f0a5a2eu
+#if RUN_TIME_NUMBERS_CODE_ID != 0x912ed71du
 #error "run_time_numbers.h and run_time_numbers.c are of two compilations: take all files of one"
 #endif
 
@@ -275,7 +275,7 @@ static NOINLINE void region_CumSum_2_2(const int64_t *restrict x, uint8_t *restr
     enum { LEN = 1 };
 
     for (int i = 0; i < LEN; i++) {
-        const uint8_t equal_1 = (x[i] == 0) ? 1 : 0;
+        const uint8_t equal_1 = (uint8_t)((x[i] == 0) ? 1u : 0u);
 
         y[i] = equal_1;
     }
@@ -288,7 +288,7 @@ static NOINLINE void region_CumSum_2_3(const int64_t *restrict x, uint8_t *restr
     enum { LEN = 1 };
 
     for (int i = 0; i < LEN; i++) {
-        const uint8_t equal_1 = (x[i] == 1) ? 1 : 0;
+        const uint8_t equal_1 = (uint8_t)((x[i] == 1) ? 1u : 0u);
 
         y[i] = equal_1;
     }

@@ -33,6 +33,19 @@ static const struct {
     /* strings and #-operators stay as they are */
     { "#define S(x) #x\n#define A 1 +\nchar *s = \"A\", *t = S(A);\n",
       "#define S(x) #x\nchar *s = \"A\", *t = S(1 +);\n" },
+    /* what stays keeps what it reads: a macro of many arguments, and a number that a condition reads by another name */
+    { "#define IN(x) x\n#define LIST(x, ...) IN(x)\n#define LANES 4\n#define WIDTH LANES\n#if "
+      "WIDTH > 1\n"
+      "int a = IN(1) + LANES;\n#endif\n",
+      "#define IN(x) x\n#define LIST(x, ...) IN(x)\n#define LANES 4\n#define WIDTH LANES\n#if "
+      "WIDTH > 1\n"
+      "int a = IN(1) + LANES;\n#endif\n" },
+    /* a macro that becomes the name of another, by pasting, too */
+    { "#define ADD(a, b) a += b\n#define ADD8 ADD\n#define OF(v) OF_##v\n#define OF_1 ADD8\n"
+      "void f(void)\n{\n    ADD8(x, 1);\n    OF(1)(y, z);\n}\n",
+      "\nvoid f(void)\n{\n    x += 1;\n    y += z;\n}\n" },
+    /* the end of a macro that went, or that there never was */
+    { "#define A 1\nint a;\n#undef A\n#undef B\nint b = A;\n", "int a;\nint b = A;\n" },
     /* comments of what goes, and heads of sections without anything else, go too */
     { "/* --- from a.h --- */\n\n/* Nothing here. */\n#define WIDE\n\n/* --- from b.h --- */\n\n/* "
       "b */\nint b;\n",
@@ -90,6 +103,18 @@ START_TEST(written_out)
 }
 END_TEST
 
+/* What follows a definition that goes has the blank line in front of it. */
+START_TEST(blank_lines)
+{
+    struct arena arena = { NULL };
+    const char *text = "int a;\n\n#define B(v) int b##v;\n#define C(v) int c##v;\nB(0)\nC(0)\n";
+
+    macros_write_out(&arena, &text, 1);
+    ck_assert_str_eq(text, "int a;\n\nint b0;\nint c0;\n");
+    arena_release(&arena);
+}
+END_TEST
+
 /* A later part uses what an earlier one defines. */
 START_TEST(parts_of_a_file)
 {
@@ -112,6 +137,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, written_out, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_test(tests, parts_of_a_file);
+    tcase_add_test(tests, blank_lines);
     tcase_add_loop_test(tests, vectors_of_one_lane, 0, (int)(sizeof vectors / sizeof *vectors));
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);

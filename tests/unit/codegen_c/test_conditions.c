@@ -40,6 +40,8 @@ static const struct row {
     /* numbers, and macros that the text defines */
     { "cortex-m4", "#define LANES 1\n#if LANES == 1\na\n#else\nb\n#endif\n",
       "#define LANES 1\na\n" },
+    { "cortex-m4", "#define LANES 4\n#define LANES8 LANES\n#if LANES8 > 1\na\n#endif\n",
+      "#define LANES 4\n#define LANES8 LANES\na\n" },
     { "cortex-m4", "#define LANES 4\n#if LANES < 16 && defined X\na\n#endif\n",
       "#define LANES 4\n#if defined X\na\n#endif\n" },
     { "cortex-m4",
