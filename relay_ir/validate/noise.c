@@ -1,6 +1,9 @@
 #include "relay_ir/validate/noise.h"
 
+#include <math.h>
+
 #include "relay_ir/interpret.h"
+#include "relay_ir/region.h"
 #include "relay_ir/validate/inputs.h"
 #include "relay_ir/walk.h"
 
@@ -32,7 +35,29 @@ static bool rounds_to_steps(const struct node *node, const struct type *type)
     return pattern != PATTERN_VIEW && pattern != PATTERN_INJECTIVE;
 }
 
-static void move_by_step(struct tensor *tensor, int64_t i, double up)
+static double scale_of(const struct value *value)
+{
+    const struct qtype *quant = value ? value->type.quant : NULL;
+
+    return quant && quant->kind == QTYPE_SCALED && quant->n == 1 ? (double)quant->scale[0] : 0;
+}
+
+/* How many steps of its own an output moves by: one. But recurrent layers hand their last states from step to step in
+ * the type of all states, whose steps may be wider. */
+static double steps_of(const struct node *node, int output)
+{
+    const double own = scale_of(node->outputs[output]);
+    double widest = own;
+
+    if (own <= 0 || !op_leaves_results(node->op))
+        return 1;
+    for (int i = 0; i < node->n_outputs; i++)
+        widest = fmax(widest, scale_of(node->outputs[i]));
+    return widest / own;
+}
+
+/* By up to `steps`, at least one: up is -1 .. 1, times `share`. */
+static void move_by_steps(struct tensor *tensor, int64_t i, double up, double share, double steps)
 {
     const struct minifloat *format = type_minifloat(&tensor->type);
 
@@ -40,14 +65,15 @@ static void move_by_step(struct tensor *tensor, int64_t i, double up)
         tensor_put(tensor, i, tensor_at(tensor, i) * (1 + up * 0x1p-2));
     } else {
         const enum dtype dtype = tensor->type.dtype;
-        const wide moved = tensor_wide_at(tensor, i) + (up > 0 ? 1 : -1);
+        const double n = fmax(1, nearbyint(steps * fabs(up) / share));
+        const wide moved = tensor_wide_at(tensor, i) + (wide)(up > 0 ? n : -n);
 
         if (moved >= dtype_least(dtype) && moved <= dtype_greatest(dtype))
             tensor_put_wide(tensor, i, moved);
     }
 }
 
-static void disturb(struct noise *noise, const struct node *node, struct tensor *tensor)
+static void disturb(struct noise *noise, const struct node *node, int output, struct tensor *tensor)
 {
     const enum dtype dtype = tensor->type.dtype;
     const double unit = unit_of(dtype == DTYPE_F32 ? noise->level.coarsest : dtype);
@@ -63,7 +89,7 @@ static void disturb(struct noise *noise, const struct node *node, struct tensor 
         if (unit > 0)
             tensor_put(tensor, i, tensor_at(tensor, i) * (1 + unit * random));
         else if (random < noise->level.step_probability && random > -noise->level.step_probability)
-            move_by_step(tensor, i, random);
+            move_by_steps(tensor, i, random, noise->level.step_probability, steps_of(node, output));
     }
 }
 
@@ -75,7 +101,7 @@ static bool evaluate(void *user, const struct node *node, const struct tensor *c
     if (!op_row(node->op)->evaluate(noise->ctx, node, inputs, outputs))
         return false;
     for (int i = 0; i < node->n_outputs; i++)
-        disturb(noise, node, &outputs[i]);
+        disturb(noise, node, i, &outputs[i]);
     return true;
 }
 
