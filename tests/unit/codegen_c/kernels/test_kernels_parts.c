@@ -105,7 +105,7 @@ static const struct {
       "(1,14,14,512) f32\n"
       "  %y = add(%c, %r) : (1,14,14,512) f32\n"
       "}\n",
-      { "CHUNK = 128,", "FETCH = 2,", "prefetch(&b_1[j * b_1_step + v * LANES], 0, 2)" } },
+      { "CHUNK = 128,", "FETCH = 2,", "prefetch(&b_1[b_1_step + LANES], 0, 2)" } },
     { "fn main(%x: (1,28,28,512) f32) -> (%y) {\n"
       "  const @t : (1024,512,1,1) f32 = crc32:00000000\n"
       "  %y = nn.conv2d(%x, @t) {strides=[2,2], groups=1, data_layout=\"NHWC\", "
