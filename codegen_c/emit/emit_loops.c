@@ -17,6 +17,7 @@
 #include "codegen_c/emit/emit_calls.h"
 #include "codegen_c/emit/emit_entry.h"
 #include "codegen_c/print/fold.h"
+#include "relay_ir/state.h"
 
 enum { LONGEST_PERIOD = 1024, FEWEST_ROUNDS = 3, FEWEST_SAVED = 6 };
 
@@ -275,8 +276,10 @@ static void mark_outside(struct codegen *codegen)
             if (call->arguments[i].value)
                 loops->outside[call->arguments[i].value->id] = true;
     }
-    for (int i = 0; i < main->ret->n_inputs; i++)
-        loops->outside[codegen->plan.root[main->ret->inputs[i]->id]->id] = true;
+    for (int i = 0; i < main->ret->n_inputs;
+         i++) /* in the arena NAME_run does nothing with them, but for states */
+        if (!io_is_inside(codegen) || state_of_result(codegen->module, i))
+            loops->outside[codegen->plan.root[main->ret->inputs[i]->id]->id] = true;
 }
 
 /* "8 + 16 * iteration" */

@@ -6,6 +6,7 @@ from oracle import infinite_alike, wide
 
 NOT_JUDGED = "not judged"
 LEAST_SPREAD = 1e-30
+LEAST_SUM = 1e-6  # of numbers that cancel out, where another order gives 0
 
 
 def rms(x):
@@ -29,7 +30,7 @@ def floats(oracle, found, winograd=False, draws=3):
             scale = float(np.max(np.abs(w), initial=0))
             spread = np.nan_to_num(np.max(deviations[k][i], axis=0), nan=np.inf)
             steady = spread <= 0.02 * scale if not oracle.stepped else np.ones(w.shape, bool)
-            if np.mean(steady) < 0.7 or scale == 0 and not np.any(y):
+            if np.mean(steady) < 0.7 or scale == 0 and not np.any(np.abs(y) > LEAST_SUM):
                 continue
             if oracle.stepped:
                 codes = wanted[i].dtype in (np.int8, np.uint8)
