@@ -77,6 +77,11 @@ bool wants_output(const struct onnx_node *node, int i)
     return i < node->n_outputs && node->output_names[i][0] != '\0';
 }
 
+const char *output_stem(const struct onnx_node *node)
+{
+    return wants_output(node, 0) ? node->output_names[0] : node->op_type;
+}
+
 int normal_axis(struct onnx_node *node, int64_t axis, int rank)
 {
     if (axis >= -rank && axis < rank)
@@ -247,8 +252,7 @@ bool output_node(struct onnx_node *node, enum op op, const union attrs *attrs, i
 struct value *onnx_inner(struct onnx_node *node, onnx_converter *converter, int arg, int64_t opset,
                          int n_inputs, struct value *const *inputs, const char *suffix)
 {
-    const char *name =
-        node->n_outputs && *node->output_names[0] ? node->output_names[0] : node->op_type;
+    const char *name = output_stem(node);
     const char *names[] = { *suffix ? arena_printf(&node->ctx->perm, "%s:%s", name, suffix)
                                     : name };
     struct value *result = NULL;

@@ -28,6 +28,9 @@ bool bad_attribute(struct onnx_node *node, const char *format, ...)
 /* True if output i is used. */
 bool wants_output(const struct onnx_node *node, int i);
 
+/* What names of inner values begin with: the first output's, or the operator where a file gives the node none. */
+const char *output_stem(const struct onnx_node *node);
+
 /* --- axes -------------------------------------------------------------------------------------
  * An axis in -rank .. rank-1 made non-negative; -1 after an error. */
 int normal_axis(struct onnx_node *node, int64_t axis, int rank);

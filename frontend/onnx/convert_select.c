@@ -36,8 +36,8 @@ static int64_t count_wanted(struct onnx_node *node, int condition, int axis)
 static struct value *true_first(struct onnx_node *node, struct value *condition, int64_t n)
 {
     const union attrs topk = { .topk = { .axis = 0, .k = n, .largest = true, .sorted = true } };
-    const char *names[] = { arena_printf(&node->ctx->perm, "%s:first", node->output_names[0]),
-                            arena_printf(&node->ctx->perm, "%s:indices", node->output_names[0]) };
+    const char *names[] = { arena_printf(&node->ctx->perm, "%s:first", output_stem(node)),
+                            arena_printf(&node->ctx->perm, "%s:indices", output_stem(node)) };
     struct value *ones = cast_to(node, condition, DTYPE_I32, "ones");
     struct node_args args = { .op = OP_TOPK,
                               .n_inputs = 1,
@@ -299,8 +299,8 @@ bool convert_non_max_suppression(struct onnx_node *node)
                               .n_outputs = 2,
                               .attrs = &attrs,
                               .origin = node->origin };
-    const char *names[] = { arena_printf(&node->ctx->perm, "%s:chosen", node->output_names[0]),
-                            arena_printf(&node->ctx->perm, "%s:counts", node->output_names[0]) };
+    const char *names[] = { arena_printf(&node->ctx->perm, "%s:chosen", output_stem(node)),
+                            arena_printf(&node->ctx->perm, "%s:counts", output_stem(node)) };
     struct node *suppression;
     struct type y;
     bool declared;

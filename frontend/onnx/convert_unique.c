@@ -90,7 +90,7 @@ static bool find_kinds(struct onnx_node *node, struct kinds *kinds)
 {
     const union attrs attrs = { .unique = { .sorted = onnx_int(node, "sorted", 1) != 0 } };
     struct arena *arena = &node->ctx->perm;
-    const char *stem = node->output_names[0];
+    const char *stem = output_stem(node);
     const char *const names[] = { arena_printf(arena, "%s:first", stem),
                                   arena_printf(arena, "%s:kind", stem),
                                   arena_printf(arena, "%s:size", stem),

@@ -198,7 +198,7 @@ static struct value *table(struct onnx_node *node, enum dtype dtype, int64_t n, 
     *data = tensor.data;
     return constant_new(node->fn,
                         arena_printf(&node->fn->module->arena, "%s:%s",
-                                     wants_output(node, 0) ? node->output_names[0] : node->op_type,
+                                     output_stem(node),
                                      suffix),
                         &type, tensor.data);
 }

@@ -3,6 +3,7 @@
  * of its own that says how many there are: it may be an output of the network, or what moves it, but no operand, as
  * operators compute with tensors of a known shape. */
 #include "base/str.h"
+#include "frontend/onnx/convert_helpers.h"
 #include "frontend/onnx/importer.h"
 
 struct open_length {
@@ -30,6 +31,8 @@ bool onnx_output_open(struct onnx_node *node, int i, struct value *value, struct
 
     if (!value || !count)
         return false;
+    if (!wants_output(node, i))
+        return onnx_output(node, i, value);
     *open = (struct open_length){ value, count,
                                   arena_printf(&node->ctx->perm, "%s.count", node->output_names[i]),
                                   node->origin, node->import->open_lengths };
