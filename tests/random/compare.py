@@ -51,6 +51,14 @@ def floats(oracle, found, winograd=False, draws=3):
     return None if judged else NOT_JUDGED
 
 
+def share_off(oracle, found):
+    """The largest share of an output's numbers that are 2 % of the largest off."""
+    shares = [np.mean(~(np.abs(wide(y) - wide(w)) <= 0.02 * np.max(np.abs(wide(w)), initial=0)))
+              for outputs, wanted in zip(found, oracle.wanted) for y, w in zip(outputs, wanted)
+              if y.shape == w.shape and y.size]
+    return max(shares, default=1.0)
+
+
 def bits(oracle, found, simulated):
     """The simulation's bits; a NaN is a NaN."""
     for k, (outputs, wanted) in enumerate(zip(found, simulated)):
