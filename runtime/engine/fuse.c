@@ -165,15 +165,55 @@ static bool may_follow(const struct frame *frame, const struct node *node,
     return frame->slots[other->id] && (commutes || node->inputs[0] == value);
 }
 
+/* Element-wise functions behind a primitive. */
+struct post_ops {
+    int n;
+    struct post_op at[MAX_CHAIN * MAX_ELTWISE + MAX_ELTWISE];
+};
+
+/* Adds those of `more` from its `first` one, or returns false where one was there with other numbers: oneDNN 2.6
+ * generates an algorithm once for all post-ops of a primitive, with the first one's alpha and beta. */
+static bool post_ops_add(struct post_ops *ops, const struct eltwise *more, int first)
+{
+    for (int i = first; i < more->n; i++) {
+        const struct post_op *op = &more->at[i];
+
+        for (int k = 0; k < ops->n; k++)
+            if (ops->at[k].algorithm == op->algorithm &&
+                (ops->at[k].scale != op->scale || ops->at[k].alpha != op->alpha ||
+                 ops->at[k].beta != op->beta))
+                return false;
+        ops->at[ops->n++] = *op;
+    }
+    return true;
+}
+
+/* What eltwise_prepare puts behind the node's own function. */
+static struct post_ops own_post_ops(const struct node *node)
+{
+    const struct eltwise own = eltwise_of(node);
+    struct post_ops ops = { 0 };
+
+    if (own.n > 0 && own.at[0].scale != 1)
+        ops.at[ops.n++] = one(dnnl_eltwise_linear, 1, own.at[0].scale, 0).at[0];
+    post_ops_add(&ops, &own, 1);
+    return ops;
+}
+
 struct chain chain_collect(const struct frame *frame, const struct node *node, enum fusing fusing)
 {
     struct chain chain = { 0 };
     const struct value *value = node->outputs[0];
+    struct post_ops ops = own_post_ops(node);
 
     while (fusing != FUSE_NOTHING && chain.n < MAX_CHAIN) {
         const struct node *user = value_only_user(value);
+        struct eltwise eltwise;
 
         if (!user || !may_follow(frame, user, value))
+            break;
+        eltwise = eltwise_of(user);
+        if (!post_ops_add(&ops, &eltwise, 0))
             break;
         chain.nodes[chain.n++] = user;
         value = user->outputs[0];

@@ -127,14 +127,15 @@ bool work_refuse(struct work *work, const char *why);
 struct slot **inputs_decode(struct plan *plan, struct frame *frame, const struct node *node);
 
 /* fuse.c */
-/* An element-wise node as a sequence of oneDNN algorithms: dst = scale * algorithm(src). n = 0:
- * none. */
+/* dst = scale * algorithm(src), alpha and beta as in oneDNN. */
+struct post_op {
+    dnnl_alg_kind_t algorithm;
+    float scale, alpha, beta;
+};
+/* An element-wise node as a sequence of oneDNN algorithms. n = 0: none. */
 struct eltwise {
     int n;
-    struct {
-        dnnl_alg_kind_t algorithm;
-        float scale, alpha, beta;
-    } at[MAX_ELTWISE];
+    struct post_op at[MAX_ELTWISE];
 };
 struct eltwise eltwise_of(const struct node *node);
 

@@ -336,11 +336,16 @@ def execute(folder, config, inputs, shapes):
 
 
 def simulate(model, words, folder, inputs, names):
+    return run(model, [*words, "--with", "simulation"], folder, inputs, names)
+
+
+def run(model, words, folder, inputs, names):
+    """What `relayc run` gives for the sets of inputs."""
     results = []
     for k, x in enumerate(inputs):
         given, out = os.path.join(folder, f"in{k}.npz"), os.path.join(folder, f"out{k}.npz")
         np.savez(given, **x)
-        relayc("run", "-q", model, *words, "--with", "simulation", "-i", given, "-o", out)
+        relayc("run", "-q", model, *words, "-i", given, "-o", out)
         found = np.load(out)
         results.append([found[name] for name in names])
     return results

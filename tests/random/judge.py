@@ -58,6 +58,15 @@ def only_rounding(oracle, config, path, found):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def judge_engine(oracle, config, folder, path):
+    """What `relayc run` computes by itself, which calibrates and searches as well: the engine, on oneDNN."""
+    found = build.run(path, [], folder, oracle.inputs, oracle.names)
+    problem = compare.floats(oracle, found)
+    if problem in (None, NOT_JUDGED):
+        return Verdict(RIGHT)
+    return witness(oracle, Verdict("wrong", f"the engine: {problem}"), config, found)
+
+
 def judge_quantised(oracle, config, folder, path, words, found):
     precision = config["precision"].split()[0]
     if config.get("table"):  # the coarser of both, for each number and for the greatest
@@ -97,7 +106,7 @@ def judge_numbers(oracle, config, folder, path, words, found, quick):
         return Verdict(UNJUDGED, "a step of fixed-point rounding")
     if problem:
         return witness(oracle, Verdict("wrong", problem), config, found)
-    return Verdict(RIGHT)
+    return Verdict(RIGHT) if config["options"] else judge_engine(oracle, config, folder, path)
 
 
 def judge(model, config, oracle=None, keep=None, quick=False):

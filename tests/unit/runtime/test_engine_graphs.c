@@ -157,6 +157,28 @@ START_TEST(a_residual_connection_is_added)
 }
 END_TEST
 
+static struct value *with(enum op op, const union attrs *attrs, struct value *x)
+{
+    return build(fn, op, attrs, "", NULL, NULL, 1, &x);
+}
+
+/* oneDNN 2.6 computes post-ops of one algorithm all with the first one's numbers. */
+START_TEST(functions_of_one_kind_keep_their_numbers)
+{
+    const union attrs both = { .clip = { -1, 1 } }, above = { .clip = { 0, 0.5 } };
+    const union attrs flat = { .alpha_beta = { 0.1, 0 } };
+    const union attrs sigmoid = { .alpha_beta = { 0.2, 0.3 } };
+    struct value *x = image(16, 8), *y = unary(OP_NEGATIVE, conv(x, 16));
+
+    y = with(OP_CLIP, &above, unary(OP_TANH, with(OP_CLIP, &both, y)));
+    result_add(fn, y, "clips");
+    result_add(fn, with(OP_LEAKY_RELU, &flat, unary(OP_NEGATIVE, conv(x, 16))), "slopes");
+    result_add(fn, with(OP_HARD_SIGMOID, &sigmoid, unary(OP_NEGATIVE, conv(x, 16))), "factors");
+    fuse();
+    agrees(-1);
+}
+END_TEST
+
 START_TEST(channels_that_do_not_fill_blocks_are_joined)
 {
     struct value *x = image(3, 8);
@@ -443,6 +465,7 @@ int main(void)
     tcase_add_test(tcase, a_region_is_one_primitive);
     tcase_add_test(tcase, primitives_hand_their_layouts_on);
     tcase_add_test(tcase, a_residual_connection_is_added);
+    tcase_add_test(tcase, functions_of_one_kind_keep_their_numbers);
     tcase_add_test(tcase, channels_that_do_not_fill_blocks_are_joined);
     tcase_add_test(tcase, a_view_of_a_blocked_value_is_flat);
     tcase_add_test(tcase, readers_share_a_change_of_layout);
