@@ -78,17 +78,26 @@ bool binary_prepare(struct work *work)
     dnnl_alg_kind_t algorithm = binary_of(node->op);
     struct operand full = work_native(work, node->inputs[first]);
     struct operand other = second_operand(work, 1 - first, &full);
-    dnnl_memory_desc_t layout = full.as, dst;
+    dnnl_memory_desc_t layout, dst;
     dnnl_binary_desc_t desc;
 
     if (!other.slot)
         return false;
+    /* The other one may be in a layout worth keeping. */
+    layout = same_shape && full.slot->plain ? other.as : full.as;
+    if (!work_blocks_second(work, &layout)) {
+        full = work_plain(work, node->inputs[first]);
+        if (!full.slot)
+            return false;
+        layout = full.as;
+    }
+    layout = work_turned(&layout, work->out_layout, true);
+    full.as = work_turned(&full.as, work->out_layout, true);
+    other.as = work_turned(&other.as, work->out_layout, true);
     if (first == 1 && is_reversible(node->op))
         return prepare_reversed(work, &full, &other);
     if (first == 1)
         algorithm = mirrored(algorithm);
-    if (same_shape && full.slot->plain) /* the other one may be in a layout worth keeping */
-        layout = other.as;
     dst = layout;
     if (node->outputs[0]->type.dtype == DTYPE_BOOL)
         dst.data_type = dnnl_u8;

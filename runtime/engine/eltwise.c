@@ -13,6 +13,11 @@ bool eltwise_prepare(struct work *work)
     struct operand x = work_native(work, work->node->inputs[0]);
     dnnl_eltwise_desc_t desc;
 
+    if (!work_blocks_second(work, &x.as))
+        x = work_plain(work, work->node->inputs[0]);
+    if (!x.slot)
+        return false;
+    x.as = work_turned(&x.as, work->out_layout, true);
     /* For other ranks, oneDNN 2.6's implementation of an eltwise with post-ops computes nothing. */
     if ((eltwise.n > 1 || eltwise.at[0].scale != 1) && (x.as.ndims < 2 || x.as.ndims > 5))
         return work_refuse(work, "oneDNN computes this function for 2 to 5 dimensions only");

@@ -145,8 +145,16 @@ bool chain_has_bias(const struct chain *chain, const struct node *first, enum fu
     return true;
 }
 
+/* Whether oneDNN 2.6 reads the other operand of a fused binary node where it should. A vector along the channels it takes
+ * for a number for all of them, in what is no product, where a channel has one number. */
+static bool is_read_right(enum fusing fusing, const struct value *other, const struct value *result)
+{
+    return fusing != FUSE_POST_OPS || type_same_shape(&other->type, &result->type) ||
+           type_elements(&other->type) == 1;
+}
+
 /* Whether `node`, the only reader of `value`, can be done to it at once. */
-static bool may_follow(const struct frame *frame, const struct node *node,
+static bool may_follow(const struct frame *frame, const struct node *node, enum fusing fusing,
                        const struct value *value)
 {
     bool commutes = node->op == OP_ADD || node->op == OP_MULTIPLY || node->op == OP_MAXIMUM ||
@@ -162,7 +170,8 @@ static bool may_follow(const struct frame *frame, const struct node *node,
     if (binary_of(node->op) == dnnl_alg_kind_undef || node->n_inputs != 2)
         return false;
     other = node->inputs[node->inputs[0] == value ? 1 : 0];
-    return frame->slots[other->id] && (commutes || node->inputs[0] == value);
+    return frame->slots[other->id] && (commutes || node->inputs[0] == value) &&
+           is_read_right(fusing, other, value);
 }
 
 /* Element-wise functions behind a primitive. */
@@ -210,7 +219,7 @@ struct chain chain_collect(const struct frame *frame, const struct node *node, e
         const struct node *user = value_only_user(value);
         struct eltwise eltwise;
 
-        if (!user || !may_follow(frame, user, value))
+        if (!user || !may_follow(frame, user, fusing, value))
             break;
         eltwise = eltwise_of(user);
         if (!post_ops_add(&ops, &eltwise, 0))

@@ -91,6 +91,11 @@ enum built primitive_build(struct plan *plan, struct frame *frame, const struct 
 struct operand work_native(struct work *work, const struct value *value);
 /* `value` with this layout attribute, in oneDNN's dims (channels first). */
 struct operand work_image(struct work *work, const struct value *value, const char *layout);
+/* A layout whose dims, those of the value, become channels first as `layout` says, or back. */
+dnnl_memory_desc_t work_turned(const dnnl_memory_desc_t *as, const char *layout, bool to_first);
+/* oneDNN's element-wise primitives take dim 1 for the one that is in blocks, whichever is: what is behind it is filled with
+ * zeros. Sets work->out_layout so that it is the second; false: another one is, and only a plain layout will do. */
+bool work_blocks_second(struct work *work, const dnnl_memory_desc_t *as);
 /* `value` in row-major order; slot NULL after an error. */
 struct operand work_plain(struct work *work, const struct value *value);
 /* work_plain viewed as a dense tensor of these dims. */

@@ -37,8 +37,7 @@ struct operand work_native(struct work *work, const struct value *value)
     return (struct operand){ .slot = slot, .as = slot->layout };
 }
 
-/* The layout with its dims turned: those of the value become channels first, or back. */
-static dnnl_memory_desc_t turned(const dnnl_memory_desc_t *as, const char *layout, bool to_first)
+dnnl_memory_desc_t work_turned(const dnnl_memory_desc_t *as, const char *layout, bool to_first)
 {
     dnnl_memory_desc_t to = *as;
     int order[MAX_RANK]; /* dim i goes to order[i] */
@@ -57,8 +56,36 @@ struct operand work_image(struct work *work, const struct value *value, const ch
 {
     struct operand operand = work_native(work, value);
 
-    operand.as = turned(&operand.as, layout, true);
+    operand.as = work_turned(&operand.as, layout, true);
     return operand;
+}
+
+/* The dim that is in blocks; -1: none, -2: several. */
+static int blocked_dim(const dnnl_memory_desc_t *as)
+{
+    const dnnl_blocking_desc_t *blocks = &as->format_desc.blocking;
+    int dim = -1;
+
+    for (int i = 0; i < blocks->inner_nblks; i++) {
+        const int at = (int)blocks->inner_idxs[i];
+
+        if (dim >= 0 && dim != at)
+            return -2;
+        dim = at;
+    }
+    return dim;
+}
+
+bool work_blocks_second(struct work *work, const dnnl_memory_desc_t *as)
+{
+    const int dim = blocked_dim(as);
+
+    if (dim == -1 || dim == 1)
+        return true;
+    if (dim != as->ndims - 1)
+        return false;
+    work->out_layout = "NHWC"; /* of any rank */
+    return true;
 }
 
 struct operand work_plain(struct work *work, const struct value *value)
@@ -138,7 +165,7 @@ static bool add_fused_binary(struct work *work, int index, const dnnl_memory_des
     if (!type_same_shape(&value->type, &node->outputs[0]->type)) {
         broadcast_dims(node, value == node->inputs[0] ? 0 : 1, dims);
         operand = work_dense(work, value, dst->ndims, dims);
-        operand.as = turned(&operand.as, work->out_layout, true);
+        operand.as = work_turned(&operand.as, work->out_layout, true);
         wanted = operand.as;
     }
     if (!operand.slot)
@@ -277,7 +304,7 @@ bool work_result(struct work *work, int arg, int index)
     const struct node *last = work->chain.n ? work->chain.nodes[work->chain.n - 1] : work->node;
     const struct value *value = last->outputs[index];
     const dnnl_memory_desc_t *layout = wanted_layout(work, arg);
-    const dnnl_memory_desc_t own = turned(layout, work->out_layout, false);
+    const dnnl_memory_desc_t own = work_turned(layout, work->out_layout, false);
     bool same = same_dims(&own, &value->type);
 
     work->results[work->n_results] = slot_pool(work->plan, &value->type, same ? &own : NULL);
