@@ -128,11 +128,11 @@ bool convert_tfl_quantize(struct tfl_node *node)
     y = node->outputs[0];
     if (x->type.dtype == DTYPE_F32 && y->type.dtype == DTYPE_F32) /* floats.c */
         return tfl_output(node, 0, tfl_build1(node, OP_COPY, NULL, "numbers", tfl_value(node, 0)));
-    if (!check_codes(node, y))
+    if (y->type.dtype == DTYPE_I32 ? !tfl_check_scale(node, y) : !check_codes(node, y))
         return false;
     if (x->type.dtype == DTYPE_F32)
         return tfl_output(node, 0, quantized(node));
-    if (!check_codes(node, x))
+    if (x->type.dtype == DTYPE_I32 ? !tfl_check_scale(node, x) : !check_codes(node, x))
         return false;
     return tfl_output(
         node, 0,
@@ -167,18 +167,20 @@ bool convert_tfl_dequantize(struct tfl_node *node)
 
 /* --- softmax ---------------------------------------------------------------------------------- */
 
-/* The output must be in units of 2^-8 from -128 on: the kernels assume it. */
-static bool check_256ths(struct tfl_node *node)
+/* The output must be in units of 2^-8 from -128 on, or of 2^-16 from -32768 on: the kernels assume it. */
+static bool check_shares(struct tfl_node *node)
 {
     const struct tfl_tensor *y = node->outputs[0];
+    const bool is_wide = y->type.dtype == DTYPE_I16;
 
-    if (!tfl_check_type(node, y, DTYPE_I8) || !tfl_check_scale(node, y))
+    if ((!is_wide && !tfl_check_type(node, y, DTYPE_I8)) || !tfl_check_scale(node, y))
         return false;
-    if (tfl_scale(y, 0) == 1.0 / 256 && tfl_zero(y) == -128)
+    if (is_wide ? fabs(tfl_scale(y, 0) * 0x1p16 - 1) < 0.001 && tfl_zero(y) == INT16_MIN
+                : tfl_scale(y, 0) == 0x1p-8 && tfl_zero(y) == INT8_MIN)
         return true;
-    return tfl_unsupported(node,
-                           "a result of scale %g and zero point %lld, expected 1/256 and -128",
-                           tfl_scale(y, 0), (long long)tfl_zero(y));
+    return tfl_unsupported(node, "a result of scale %g and zero point %lld, expected %s",
+                           tfl_scale(y, 0), (long long)tfl_zero(y),
+                           is_wide ? "1/65536 and -32768" : "1/256 and -128");
 }
 
 /* -d * beta * scale in units of 2^-26; 1 where the kernel leaves an element out. */
@@ -226,7 +228,7 @@ bool convert_tfl_softmax(struct tfl_node *node)
     }
     if (x->type.dtype == DTYPE_I16)
         return convert_tfl_wide_softmax(node, beta);
-    if (!tfl_check_type(node, x, DTYPE_I8) || !tfl_check_scale(node, x) || !check_256ths(node))
+    if (!tfl_check_type(node, x, DTYPE_I8) || !tfl_check_scale(node, x) || !check_shares(node))
         return false;
     if (!(beta * tfl_scale(x, 0) * 0x1p26 > 1))
         return tfl_unsupported(node, "beta %g and the scale %g leave no steps", beta,

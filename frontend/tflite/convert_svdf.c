@@ -39,20 +39,20 @@ static bool check_svdf(struct tfl_node *node, struct svdf *svdf)
            tfl_check_shape(node, SVDF_STATE, 2, svdf->batch, svdf->filters * svdf->memory);
 }
 
-/* Sums of codes times a b / c, in f32, as a tensor's codes. */
+/* Sums of codes times a b / c, in f32, as a tensor's codes around `zero`. */
 static struct value *rescaled(struct tfl_node *node, struct value *sums, const struct tfl_tensor *a,
                               const struct tfl_tensor *b, const struct tfl_tensor *c,
-                              const char *suffix)
+                              struct value *zero, const char *suffix)
 {
     const union attrs attrs = { .requantize = { .rounding = "double" } };
     const float factor = (float)(tfl_scale(a, 0) * tfl_scale(b, 0)) / (float)tfl_scale(c, 0);
     struct value *scale =
         tfl_number(node, DTYPE_F64, (double)factor * tfl_scale(c, 0), "scale_of_sums");
 
-    return tfl_build(
-        node, OP_QNN_REQUANTIZE, &attrs, suffix, 5,
-        (struct value *const[]){ sums, scale, tfl_number(node, DTYPE_I32, 0, "zero_of_sums"),
-                                 tfl_scale_of(node, c, "scale"), tfl_zero_of(node, c, "zero") });
+    return tfl_build(node, OP_QNN_REQUANTIZE, &attrs, suffix, 5,
+                     (struct value *const[]){ sums, scale,
+                                              tfl_number(node, DTYPE_I32, 0, "zero_of_sums"),
+                                              tfl_scale_of(node, c, "scale"), zero });
 }
 
 /* Weights of 8 bits for floats are taken as the numbers that they stand for. */
@@ -69,6 +69,29 @@ static struct value *real_features(struct tfl_node *node)
                                               tfl_number(node, DTYPE_I8, 0, "w_zero") });
 }
 
+static struct value *cast(struct tfl_node *node, struct value *x, enum dtype to, const char *suffix)
+{
+    const union attrs attrs = { .cast = { .dtype = to, .saturate = false } };
+
+    return x ? tfl_build1(node, OP_CAST, &attrs, suffix, x) : NULL;
+}
+
+/* Codes around 0 moved to the zero point of a state: as the kernel does, which saturates before and
+ * not behind. */
+static struct value *moved(struct tfl_node *node, struct value *codes)
+{
+    const struct tfl_tensor *state = node->inputs[SVDF_STATE];
+    struct value *wide;
+
+    if (tfl_zero(state) == 0)
+        return codes;
+    wide = tfl_build(node, OP_ADD, NULL, "sum", 2,
+                     (struct value *const[]){
+                         cast(node, codes, DTYPE_I32, "wide_codes"),
+                         tfl_number(node, DTYPE_I32, (double)tfl_zero(state), "zero_of_state") });
+    return cast(node, wide, state->type.dtype, "newest");
+}
+
 /* The newest result of each filter. */
 static struct value *newest(struct tfl_node *node, const struct svdf *svdf)
 {
@@ -79,13 +102,15 @@ static struct value *newest(struct tfl_node *node, const struct svdf *svdf)
     if (!svdf->codes)
         return tfl_build(node, OP_DENSE, &dense, "newest", 2,
                          (struct value *const[]){ tfl_value(node, X), real_features(node) });
-    return rescaled(
+    return moved(
         node,
-        tfl_build(node, OP_QNN_DENSE, &dense, "features", 4,
-                  (struct value *const[]){ tfl_value(node, X), tfl_value(node, FEATURES),
-                                           tfl_zero_of(node, x, "x_zero"),
-                                           tfl_number(node, DTYPE_I8, 0, "w_zero") }),
-        x, w, state, "newest");
+        rescaled(node,
+                 tfl_build(node, OP_QNN_DENSE, &dense, "features", 4,
+                           (struct value *const[]){ tfl_value(node, X), tfl_value(node, FEATURES),
+                                                    tfl_zero_of(node, x, "x_zero"),
+                                                    tfl_number(node, DTYPE_I8, 0, "w_zero") }),
+                 x, w, state, tfl_number(node, state->type.dtype, 0, "zero"),
+                 tfl_zero(state) == 0 ? "newest" : "saturated"));
 }
 
 static struct value *widened(struct tfl_node *node, const struct svdf *svdf, struct value *x,
@@ -103,10 +128,17 @@ static struct value *weighted(struct tfl_node *node, const struct svdf *svdf, st
     const union attrs sum = { .reduce = { .axis = { .n = 1, .at = { 2 } } } };
     struct value *times = widened(
         node, svdf, tfl_shaped(node, tfl_value(node, TIMES), 2, numbers + 1, "rows"), "times");
-    struct value *products = tfl_build(
-        node, OP_MULTIPLY, NULL, "products", 2,
-        (struct value *const[]){
-            widened(node, svdf, tfl_shaped(node, state, 3, numbers, "states"), "wide"), times });
+    struct value *states =
+        widened(node, svdf, tfl_shaped(node, state, 3, numbers, "states"), "wide");
+
+    if (svdf->codes && tfl_zero(node->inputs[SVDF_STATE]) != 0)
+        states = tfl_build(
+            node, OP_SUBTRACT, NULL, "centred", 2,
+            (struct value *const[]){ states, tfl_number(node, DTYPE_I32,
+                                                        (double)tfl_zero(node->inputs[SVDF_STATE]),
+                                                        "zero_of_states") });
+    struct value *products =
+        tfl_build(node, OP_MULTIPLY, NULL, "products", 2, (struct value *const[]){ states, times });
     struct value *y = products ? tfl_build1(node, OP_SUM, &sum, "sums", products) : NULL;
     const union attrs axis = { .axis = { .axis = 1 } };
 
@@ -130,8 +162,10 @@ static bool check_svdf_codes(struct tfl_node *node)
     for (int i = 0; i < 5; i++)
         if (i != SVDF_BIAS && !tfl_check_scale(node, node->inputs[i]))
             return false;
-    if (tfl_zero(state) != 0 || tfl_zero(times) != 0 || tfl_zero(node->inputs[FEATURES]) != 0)
-        return tfl_unsupported(node, "weights or a state with a zero point other than 0");
+    if (tfl_zero(times) != 0 || tfl_zero(node->inputs[FEATURES]) != 0)
+        return tfl_unsupported(node, "weights with a zero point other than 0");
+    if (state->type.dtype == DTYPE_I16 && tfl_zero(state) != 0)
+        return tfl_unsupported(node, "a state of 16 bits with a zero point other than 0");
     return tfl_check_scale(node, node->outputs[0]);
 }
 
@@ -177,6 +211,7 @@ bool convert_tfl_svdf(struct tfl_node *node)
     if (svdf.codes)
         return tfl_output(node, 0,
                           rescaled(node, y, node->inputs[SVDF_STATE], node->inputs[TIMES],
-                                   node->outputs[0], "codes"));
+                                   node->outputs[0], tfl_zero_of(node, node->outputs[0], "zero"),
+                                   "codes"));
     return tfl_output(node, 0, tfl_activation(node, SVDF_ACTIVATION, y));
 }

@@ -1,11 +1,11 @@
 /* qnn_softmax_powers.c - softmax of 8-bit codes as TensorFlow Lite's reference kernels compute it,
- * bit for bit. Inputs: x, powers (i32, 256), out_scale, out_zero, which gives the type: i8 or u8.
+ * bit for bit. Inputs: x, powers (i32, 256), out_scale, out_zero, which gives the type: i8, u8 or i16.
  *
  * powers[d], in units of 2^-31, belongs to an element d codes below the greatest of its line; who
  * makes the node has scale and beta in it. A line's sum adds the powers in units of 2^-19, each
  * rounded; the result is its power times the sum's reciprocal (q31_reciprocal) in units of 2^-8,
- * rounded to nearest, ties away from zero, plus the least code. out_zero is that code, out_scale
- * 2^-8. A line has at most 4095 elements: the sum fits 31 bits. */
+ * of 2^-16 for i16, rounded to nearest, ties away from zero, plus the least code. out_zero is that
+ * code, out_scale the unit. A line has at most 4095 elements: the sum fits 31 bits. */
 #include "relay_ir/ops/check.h"
 #include "relay_ir/ops/ops.h"
 #include "relay_ir/ops/q31.h"
@@ -35,10 +35,11 @@ bool infer_qnn_softmax_powers(struct ctx *ctx, struct node *node)
     if (!check_axis(ctx, node, x, &node->attrs.axis.axis) ||
         !qnn_check_scale(ctx, node, OUT_SCALE, 1) || !qnn_check_zero(ctx, node, OUT_ZERO, to, 1))
         return false;
-    if ((x->dtype != DTYPE_I8 && x->dtype != DTYPE_U8) || (to != DTYPE_I8 && to != DTYPE_U8))
+    if ((x->dtype != DTYPE_I8 && x->dtype != DTYPE_U8) ||
+        (to != DTYPE_I8 && to != DTYPE_U8 && to != DTYPE_I16))
         return diag_error(ctx, DIAG_TYPE, node_origin(node),
-                          "%s makes %s of %s, expected i8 or u8 of i8 or u8", op_name(node->op),
-                          dtype_name(to), dtype_name(x->dtype));
+                          "%s makes %s of %s, expected i8, u8 or i16 of i8 or u8",
+                          op_name(node->op), dtype_name(to), dtype_name(x->dtype));
     if (!qnn_check_powers(ctx, node, POWERS) || !qnn_check_line(ctx, node, x))
         return false;
     if (!are_powers(node->inputs[POWERS]))
@@ -53,6 +54,7 @@ static void softmax_line(const struct tensor *x, const struct tensor *powers, in
                          int64_t step, struct tensor *out)
 {
     const int64_t least = (int64_t)dtype_least(out->type.dtype);
+    const int below = 31 - 8 * (int)dtype_bytes(out->type.dtype);
     int64_t highest = tensor_int_at(x, at);
     uint32_t sum = 0;
     int32_t factor;
@@ -72,7 +74,7 @@ static void softmax_line(const struct tensor *x, const struct tensor *powers, in
             (int32_t)tensor_int_at(powers, highest - tensor_int_at(x, at + i * step));
 
         qnn_put_saturated(out, at + i * step,
-                          q31_shift_down(q31_multiply(factor, power), 23 + shift) + least);
+                          q31_shift_down(q31_multiply(factor, power), below + shift) + least);
     }
 }
 

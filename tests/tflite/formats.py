@@ -86,6 +86,25 @@ def shares(seed):
     return net.result(*y)
 
 
+def shares_of_bytes(seed):
+    """SOFTMAX of 8 bits with a result of 16; the last unit is as written with five digits."""
+    net = Typed(seed)
+    y = []
+    for shape, scale, beta, unit in ([3, 50], 0.1, 1, 2.0**-16), ([1, 7], 0.9, 0.5, 2.0**-16), ([2, 3, 4], 0.004, 1, 2.0**-16), ([1, 600], 0.05, 2, 1.5259e-5):
+        y.append(net.of(25, [net.input(shape, scale, 7)], shape, (unit, -32768), "int16", [("f", beta)], 9))
+    return net.result(*y)
+
+
+def sums_of_32(seed):
+    """QUANTIZE from and to 32 bits."""
+    net = Typed(seed)
+    shape = [4, 33]
+    codes, x, sums = net.input(shape), net.input(shape, 0.0005, 0, "int16"), net.input(shape, 1.49e-7, 0, "int32")
+    return net.result(net.of(114, [codes], shape, (1.3e-7, 0), "int32", kind=89), net.of(114, [x], shape, (1.49e-7, 0), "int32", kind=89),
+                      net.of(114, [x], shape, (0.07, 0), "int32", kind=89), net.of(114, [sums], shape, (0.0009, -9), "int8", kind=89),
+                      net.of16(114, [sums], shape, 0.0011, kind=89))
+
+
 def nibble(seed):
     """Weights of 4 bits."""
     net = Typed(seed)
@@ -146,7 +165,8 @@ def sparse(seed):
 def formats():
     """NAME -> Network."""
     return {"sixteen": sixteen(130), "wide": wide(131), "nibble": nibble(132), "old": old(133), "half": half(134), "sparse": sparse(135),
-            "curves": curves(136), "shares": shares(137)}
+            "curves": curves(136), "shares": shares(137),
+            "shares_of_bytes": shares_of_bytes(138), "sums_of_32": sums_of_32(139)}
 
 
 # Judged by LiteRT's reference kernels.

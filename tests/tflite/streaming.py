@@ -147,8 +147,8 @@ def make(network, scales_of):
                 [(1, 4), ("f", clip), ("f", 0.0), (1, int(time_major))], 71)
         return net.result(y)
 
-    def svdf(seed, batch, inputs, units, rank, memory, kind="int8", twin=None):
-        """kind: of the state; twin: of hybrid weights, not None."""
+    def svdf(seed, batch, inputs, units, rank, memory, kind="int8", twin=None, zero=0):
+        """kind, zero: of the state; twin: of hybrid weights, not None."""
         net = Streaming(seed)
         floats = kind == "float32"
         x = net.input([batch, inputs], 0.02, -11, "float32" if floats else "int8")
@@ -162,7 +162,7 @@ def make(network, scales_of):
             most, scale = (127, 0.0231) if kind == "int8" else (2000, 0.0007)
             times = net.tensor([filters, memory], kind, 0.011, 0, net.rng.integers(-most, most, [filters, memory]).astype(kind))
             bias = net.bias(units, scale * 0.011, 3000)
-            state = net.tensor([batch, filters * memory], kind, scale, 0, variable=True)
+            state = net.tensor([batch, filters * memory], kind, scale, zero, variable=True)
             y = net.tensor([batch, units], "int8", 0.11 if kind == "int8" else 1.3, -4)
         net.add(SVDF, 3, [x, w, times, bias, state], [y], [(4, rank), (1, 1 if floats else 0)], 6)
         return net.result(y)
@@ -176,6 +176,6 @@ def make(network, scales_of):
             "lstm_i16": wide_lstm(718, 1, 5, 7, 9), "lstm_i16_time_major": wide_lstm(719, 2, 3, 6, 8, True, -11, 0, 0.00003, 0.02),
             "lstm_i16_clip": wide_lstm(720, 3, 4, 8, 5, False, -15, 0.4), "lstm_i16_long": wide_lstm(721, 1, 2, 1100, 3, False, -10, 0, 0.0004, 0.0005),
             "svdf": svdf(711, 1, 8, 6, 1, 5), "svdf_rank": svdf(712, 2, 7, 4, 2, 3), "svdf_i16": svdf(713, 1, 8, 5, 1, 6, "int16"),
-            "svdf_no_memory": svdf(714, 1, 5, 4, 3, 1), "svdf_of_floats": svdf(715, 2, 6, 4, 2, 3, "float32"),
+            "svdf_zero": svdf(724, 1, 8, 6, 2, 5, zero=-9), "svdf_no_memory": svdf(714, 1, 5, 4, 3, 1), "svdf_of_floats": svdf(715, 2, 6, 4, 2, 3, "float32"),
             **{f"{name}_hybrid{'_twin' * twin}": made for twin in (False, True) for name, made in (
                 ("lstm", lstm(716, 1, 4, 6, 5, floats=True, twin=twin)), ("svdf", svdf(717, 2, 6, 4, 2, 3, "float32", twin)))}}

@@ -98,18 +98,21 @@ static bool bind_qnn_softmax_powers(struct bind *bind)
 {
     const struct node *node = bind->region->anchor;
     const int64_t axis = node->attrs.axis.axis;
-    const int64_t least = (int64_t)dtype_least(node->outputs[0]->type.dtype);
+    const enum dtype to = node->outputs[0]->type.dtype;
+    const int64_t least = (int64_t)dtype_least(to);
+    const int64_t bits = 8 * (int64_t)dtype_bytes(to);
 
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_axis(bind, axis);
     bind_text(bind, "powers", "%s", bind_operand(bind, node->inputs[1]));
-    bind_text(bind, "ty", "%s", dtype_c_type(node->outputs[0]->type.dtype));
+    bind_text(bind, "ty", "%s", dtype_c_type(to));
+    bind_int(bind, "below", 31 - bits);
     bind_text(bind, "twide", "%s",
               node->inputs[0]->type.dim[axis] < 512 ? "uint32_t" : "uint64_t"); /* shifts of 31 */
-    bind_text(bind, "plus_least", "%s", least ? " - 128" : "");
+    bind_text(bind, "plus_least", "%s", !least ? "" : bits == 8 ? " - 128" : " - 32768");
     bind_int(bind, "least", least);
-    bind_int(bind, "most", least + QNN_VALUES - 1);
+    bind_int(bind, "most", least + (INT64_C(1) << bits) - 1);
     bind_helper(bind, "clamp_int");
     bind_helper(bind, "reciprocal_q31");
     return true;
