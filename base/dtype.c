@@ -157,6 +157,29 @@ uint16_t bf16_from_f64(double value)
 #define AT(type) (((const type *)data)[index])
 #define PUT(type) ((type *)data)[index]
 
+enum { EXPONENT_BIAS = 127, EXPONENT_NAN = 255 };
+
+static double exponent_load(uint8_t code)
+{
+    return code == EXPONENT_NAN ? (double)NAN : ldexp(1, code - EXPONENT_BIAS);
+}
+
+/* The nearest power of two, the greater one of two; without a sign. */
+static uint8_t exponent_of(double value)
+{
+    int exponent;
+    double fraction; /* 0.5 .. 1 */
+
+    if (isnan(value))
+        return EXPONENT_NAN;
+    if (value < 0x1p-127)
+        return 0;
+    if (value >= 0x1p127)
+        return EXPONENT_NAN - 1;
+    fraction = frexp(value, &exponent);
+    return (uint8_t)((fraction < 0.75 ? exponent - 1 : exponent) + EXPONENT_BIAS);
+}
+
 double dtype_load(enum dtype dtype, const void *data, int64_t index)
 {
     switch (dtype) {
@@ -165,6 +188,7 @@ double dtype_load(enum dtype dtype, const void *data, int64_t index)
     case DTYPE_F16: return (double)f16_to_f32(AT(uint16_t));
     case DTYPE_BF16: return (double)bf16_to_f32(AT(uint16_t));
     case DTYPE_U64: return (double)AT(uint64_t);
+    case DTYPE_F8E8M0: return exponent_load(AT(uint8_t));
     default: break;
     }
     if (dtype_minifloat(dtype))
@@ -188,6 +212,7 @@ void dtype_store(enum dtype dtype, void *data, int64_t index, double value)
     case DTYPE_F16: PUT(uint16_t) = f16_from_f64(value); return;
     case DTYPE_BF16: PUT(uint16_t) = bf16_from_f64(value); return;
     case DTYPE_BOOL: PUT(uint8_t) = value != 0; return;
+    case DTYPE_F8E8M0: PUT(uint8_t) = exponent_of(value); return;
     case DTYPE_I2: PUT(int8_t) = (int8_t)saturate(value, -2, 1); return;
     case DTYPE_U2: PUT(uint8_t) = (uint8_t)saturate(value, 0, 3); return;
     case DTYPE_I4: PUT(int8_t) = (int8_t)saturate(value, -8, 7); return;

@@ -23,7 +23,8 @@ enum dtype_kind {
     KIND_UINT,
     KIND_BOOL,
     KIND_MINIFLOAT,
-    KIND_NIBBLE
+    KIND_NIBBLE,
+    KIND_EXPONENT
 };
 
 const char *dtype_name(enum dtype dtype);
@@ -43,8 +44,8 @@ enum dtype dtype_from_onnx(int32_t code);     /* DTYPE_NONE if unknown or withou
  * is in the tensor's type (type_minifloat of relay_ir/type.h). */
 const struct minifloat *dtype_minifloat(enum dtype dtype);
 
-/* One element as a double, and back (round to nearest even; out of range: integers and minifloats
- * saturate; NaN becomes 0 in integers; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the
+/* One element as a double, and back (round to nearest even, F8E8M0 ties up; out of range: integers,
+ * minifloats and F8E8M0 saturate; NaN becomes 0 in integers; bool is != 0). I64 and U64 beyond 2^53 lose bits: use the
  * int64 pair for those. */
 double dtype_load(enum dtype dtype, const void *data, int64_t index);
 void dtype_store(enum dtype dtype, void *data, int64_t index, double value);

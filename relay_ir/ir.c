@@ -424,7 +424,8 @@ bool value_uniform(const struct value *value, double *number)
     const int64_t exact = (int64_t)1 << 53; /* whole numbers up to here are doubles */
     int64_t first;
 
-    if (n == 0 || dtype_kind(dtype) == KIND_MINIFLOAT || dtype_kind(dtype) == KIND_NIBBLE)
+    if (n == 0 || dtype_kind(dtype) == KIND_MINIFLOAT || dtype_kind(dtype) == KIND_NIBBLE ||
+        dtype_kind(dtype) == KIND_EXPONENT)
         return false;
     *number = dtype_load(dtype, value->data, 0);
     if (dtype_is_float(dtype)) {

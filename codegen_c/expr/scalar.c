@@ -22,7 +22,7 @@ enum {
     WHOLE = INT | UINT,
     NUMBER = FLOAT | WHOLE,
     ANY = NUMBER | BOOL,
-    BITS = ANY | 1 << KIND_MINIFLOAT | 1 << KIND_NIBBLE
+    BITS = ANY | 1 << KIND_MINIFLOAT | 1 << KIND_NIBBLE | 1 << KIND_EXPONENT
 };
 
 static const struct scalar_row {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/onnx/convert_helpers.h"
+#include "frontend/onnx/e8m0.h"
 
 /* What an operator takes where that is more, or other, than floating point. */
 static const unsigned char takes[OP_COUNT] = {
@@ -228,7 +229,8 @@ bool convert_clip(struct onnx_node *node)
 /* --- Cast ------------------------------------------------------------------------------------- */
 static bool has_fraction(enum dtype dtype)
 {
-    return dtype_is_float(dtype) || dtype_kind(dtype) == KIND_MINIFLOAT;
+    return dtype_is_float(dtype) || dtype_kind(dtype) == KIND_MINIFLOAT ||
+           dtype_kind(dtype) == KIND_EXPONENT;
 }
 
 /* What ONNX leaves open, as the data of operator sets from 24 on have it (before, such numbers saturate): to 2 and 4
@@ -248,6 +250,15 @@ static struct value *before_cast(struct onnx_node *node, struct value *x, enum d
     return inputs[0] && inputs[1] ? onnx_build(node, OP_WHERE, NULL, "numbers", 3, inputs) : NULL;
 }
 
+/* To f8e8m0, by way of f32, and from it. */
+static bool output_exponents(struct onnx_node *node, struct value *x, enum dtype dtype)
+{
+    if (dtype == DTYPE_F8E8M0)
+        return onnx_output(node, 0, e8m0_from_f32(node, cast_to(node, x, DTYPE_F32, "x"), ""));
+    x = e8m0_to_f32(node, x, dtype == DTYPE_F32 ? "" : "numbers");
+    return onnx_output(node, 0, cast_to(node, x, dtype, ""));
+}
+
 /* Attribute saturate, which came with the FP8 types in opset 19 and concerns only them. */
 static bool output_cast(struct onnx_node *node, struct value *x, enum dtype dtype)
 {
@@ -259,6 +270,8 @@ static bool output_cast(struct onnx_node *node, struct value *x, enum dtype dtyp
         return false;
     if (x->type.dtype == dtype)
         return onnx_output(node, 0, x);
+    if (dtype == DTYPE_F8E8M0 || x->type.dtype == DTYPE_F8E8M0)
+        return output_exponents(node, x, dtype);
     x = before_cast(node, x, dtype);
     if (!x || x->type.dtype == dtype)
         return onnx_output(node, 0, x);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "frontend/onnx/convert_qnn.h"
+#include "frontend/onnx/e8m0.h"
 
 struct value *zero_point(struct onnx_node *node, int i, enum dtype dtype)
 {
@@ -170,12 +171,22 @@ static bool check_precision(struct onnx_node *node)
                          (long long)code);
 }
 
+/* Scales that are f8e8m0 (operator set 24, MX) become f32. */
+static bool read_scales(struct onnx_node *node)
+{
+    if (onnx_input(node, 1)->type.dtype == DTYPE_F8E8M0)
+        node->inputs[1] = e8m0_to_f32(node, onnx_input(node, 1), "scales");
+    return node->inputs[1];
+}
+
 /* The floating-point type that DequantizeLinear gives: attribute output_dtype, else the scale's. */
 static bool read_real_type(struct onnx_node *node, enum dtype *dtype)
 {
     const int64_t code = onnx_int(node, "output_dtype", 0);
 
     *dtype = onnx_input(node, 1)->type.dtype;
+    if (*dtype == DTYPE_F8E8M0 && code == 0)
+        return onnx_ok(node) && bad_attribute(node, "scales of f8e8m0 need the attribute output_dtype");
     if (code == 0 || !onnx_ok(node))
         return onnx_ok(node);
     *dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;
@@ -202,7 +213,7 @@ bool convert_quantize_linear(struct onnx_node *node)
     struct value *x;
 
     if (!onnx_check_inputs(node, 2, 3) || !onnx_check_kind(node, 0, TAKES_NUMBER) ||
-        !read_type(node, &dtype) || !check_precision(node))
+        !read_type(node, &dtype) || !check_precision(node) || !read_scales(node))
         return false;
     x = cast_to(node, onnx_input(node, 0), DTYPE_F32, "x");
     if (has_blocks(node))
@@ -220,7 +231,7 @@ bool convert_dequantize_linear(struct onnx_node *node)
     struct value *x = onnx_input(node, 0), *y;
     enum dtype dtype;
 
-    if (!onnx_check_inputs(node, 2, 3) || !read_real_type(node, &dtype))
+    if (!onnx_check_inputs(node, 2, 3) || !read_real_type(node, &dtype) || !read_scales(node))
         return false;
     if (has_blocks(node))
         return dequantize_blocks(node, dtype);

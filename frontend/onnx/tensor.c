@@ -16,7 +16,7 @@ static const uint32_t typed_field[DTYPE_COUNT] = {
     [DTYPE_I8] = 5,         [DTYPE_U16] = 5,    [DTYPE_U32] = 11,       [DTYPE_U64] = 11,
     [DTYPE_U8] = 5,         [DTYPE_F8E4M3] = 5, [DTYPE_F8E4M3FNUZ] = 5, [DTYPE_F8E5M2] = 5,
     [DTYPE_F8E5M2FNUZ] = 5, [DTYPE_F4E2M1] = 5, [DTYPE_I4] = 5,         [DTYPE_U4] = 5,
-    [DTYPE_I2] = 5,         [DTYPE_U2] = 5,
+    [DTYPE_I2] = 5,         [DTYPE_U2] = 5,     [DTYPE_F8E8M0] = 5,
 };
 
 enum { RAW_DATA = 9 };
@@ -29,7 +29,8 @@ static const struct {
     { 8, "string" },
     { 14, "complex64" },
     { 15, "complex128" },
-    { 24, "float8e8m0" },
+    { 27, "float6e2m3" },
+    { 28, "float6e3m2" },
 };
 
 /* "tensor "name"", or "tensor" when it has none. */

@@ -248,7 +248,8 @@ static const char *descr_of_dtype(enum dtype dtype)
 {
     if (dtype == DTYPE_I4 || dtype == DTYPE_I2)
         return "|i1";
-    if (dtype_kind(dtype) == KIND_MINIFLOAT || dtype == DTYPE_U4 || dtype == DTYPE_U2)
+    if (dtype_kind(dtype) == KIND_MINIFLOAT || dtype_kind(dtype) == KIND_EXPONENT ||
+        dtype == DTYPE_U4 || dtype == DTYPE_U2)
         return "|u1";
     for (size_t i = 0; i < N_DESCRS; i++)
         if (descrs[i].dtype == dtype)

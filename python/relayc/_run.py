@@ -29,6 +29,7 @@ _ML_DTYPES = {
     "f8e4m3fnuz": "float8_e4m3fnuz",
     "f8e5m2": "float8_e5m2",
     "f8e5m2fnuz": "float8_e5m2fnuz",
+    "f8e8m0": "float8_e8m0fnu",
     "i2": "int2",
     "i4": "int4",
     "u2": "uint2",

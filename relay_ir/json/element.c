@@ -62,7 +62,8 @@ bool json_to_element(const cJSON *item, enum dtype dtype, void *data, int64_t i)
         dtype_store(dtype, data, i, number);
         return true;
     }
-    if (dtype_is_float(dtype) || dtype_kind(dtype) == KIND_MINIFLOAT || !json_is_whole(number) ||
+    if (dtype_is_float(dtype) || dtype_kind(dtype) == KIND_MINIFLOAT ||
+        dtype_kind(dtype) == KIND_EXPONENT || !json_is_whole(number) ||
         (dtype == DTYPE_U64 && number < 0))
         return false;
     dtype_store_int(dtype, data, i, (int64_t)number);

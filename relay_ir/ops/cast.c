@@ -43,7 +43,7 @@ bool infer_reinterpret(struct ctx *ctx, struct node *node)
     const struct reinterpret_attrs *attrs = &node->attrs.reinterpret;
     const struct type *x = input_type(node, 0);
 
-    if (!check_kinds(ctx, node, 0, KINDS_ANY))
+    if (!check_kinds(ctx, node, 0, KINDS_STORED))
         return false;
     if (x->dtype != attrs->from || x->quant ||
         dtype_packed_bits(x->dtype) != dtype_packed_bits(attrs->dtype) ||

@@ -14,7 +14,8 @@ enum {
     KINDS_SIGNED = KINDS_FLOAT | KINDS_INT,
     KINDS_NUMBER = KINDS_FLOAT | KINDS_INTEGER,
     KINDS_PLAIN = KINDS_NUMBER | KINDS_BOOL, /* all types with arithmetic */
-    KINDS_ANY = KINDS_PLAIN | 1 << KIND_MINIFLOAT | 1 << KIND_NIBBLE
+    KINDS_ANY = KINDS_PLAIN | 1 << KIND_MINIFLOAT | 1 << KIND_NIBBLE,
+    KINDS_STORED = KINDS_ANY | 1 << KIND_EXPONENT /* all that moves */
 };
 
 /* Type of an input that is present. */

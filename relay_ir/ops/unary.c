@@ -197,7 +197,7 @@ static const struct unary_row {
     [OP_CEIL] = { KINDS_FLOAT, .real = ceil },
     [OP_CELU] = { KINDS_FLOAT, .real_with = celu },
     [OP_CLIP] = { KINDS_NUMBER, .real_with = clip, .whole_with = whole_clip },
-    [OP_COPY] = { .kinds = KINDS_ANY }, /* bits: eval_copy */
+    [OP_COPY] = { .kinds = KINDS_STORED }, /* bits: eval_copy */
     [OP_COS] = { KINDS_FLOAT, .real = cos },
     [OP_COSH] = { KINDS_FLOAT, .real = cosh },
     [OP_ELU] = { KINDS_FLOAT, .real_with = elu },

@@ -51,7 +51,8 @@ enum relayc_dtype {
     RELAYC_U8E3M5 = 28,
     RELAYC_U8E4M4 = 29,
     RELAYC_I2 = 30,
-    RELAYC_U2 = 31
+    RELAYC_U2 = 31,
+    RELAYC_F8E8M0 = 32 /* n: 2^(n - 127); 255: NaN */
 };
 
 /* Row-major and dense; a scalar has rank 0. */

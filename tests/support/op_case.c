@@ -16,7 +16,8 @@ static void read_number(struct tensor *tensor, int64_t i, const char **text)
         dtype_store(tensor->type.dtype, tensor->data, i, strtod(*text, &end));
     else if (tensor->type.dtype == DTYPE_U64)
         dtype_store_int(tensor->type.dtype, tensor->data, i, (int64_t)strtoull(*text, &end, 0));
-    else if (dtype_kind(tensor->type.dtype) == KIND_MINIFLOAT) /* by its code */
+    else if (dtype_kind(tensor->type.dtype) == KIND_MINIFLOAT ||
+             dtype_kind(tensor->type.dtype) == KIND_EXPONENT) /* by its code */
         ((uint8_t *)tensor->data)[i] = (uint8_t)strtoul(*text, &end, 0);
     else
         dtype_store_int(tensor->type.dtype, tensor->data, i, strtoll(*text, &end, 0));

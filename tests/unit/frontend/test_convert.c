@@ -8,6 +8,10 @@
 #include "tests/support/expect.h"
 #include "tests/support/onnx_row.h"
 
+#define POWERS                                                                                     \
+    "f32[12] 0 1.5 1.49 3 -3 inf nan 2.04169428e+38 5.87747175e-39 7.34683969e-39 8.81620763e-39 " \
+    "2.93873588e-39"
+
 static const struct onnx_row rows[] = {
     /* --- shapes, by attributes --- */
     { 9, "Slice", "axes=[1] starts=[1] ends=[-1]", "f32[2,4] 1 2 3 4 5 6 7 8", "f32[2,2] 2 3 6 7",
@@ -175,7 +179,40 @@ static const struct onnx_row rows[] = {
     { 19, "MaxPool", "kernel_shape=[1]", "f8e4m3[1,1,1] 1", "is f8e4m3", DIAG_TYPE },
     { 19, "ReduceMax", "", "f8e4m3[1] 1", "is f8e4m3", DIAG_TYPE },
     { 19, "Equal", "", "f8e4m3[1] 1; f8e4m3[1] 1", "is f8e4m3", DIAG_TYPE },
-    { 23, "Cast", "to=24", "f32[1] 1", "a conversion to this element type", DIAG_UNSUPPORTED_TYPE },
+    { 23, "Cast", "to=27", "f32[1] 1", "a conversion to this element type", DIAG_UNSUPPORTED_TYPE },
+
+    /* --- f8e8m0: what ONNX Runtime 1.32 gives --- */
+    { 24, "Cast", "to=24 saturate=1 round_mode='up'", POWERS,
+      "f8e8m0[12] 0x00 0x80 0x80 0x81 0x00 0xfe 0xff 0xfe 0x00 0x01 0x01 0x00", 0 },
+    { 24, "Cast", "to=24 saturate=0 round_mode='up'", POWERS,
+      "f8e8m0[12] 0xff 0x80 0x80 0x81 0xff 0xff 0xff 0xff 0x00 0x01 0x01 0xff", 0 },
+    { 24, "Cast", "to=24 saturate=1 round_mode='down'", POWERS,
+      "f8e8m0[12] 0x00 0x7f 0x7f 0x80 0x00 0xfe 0xff 0xfe 0x00 0x00 0x00 0x00", 0 },
+    { 24, "Cast", "to=24 saturate=0 round_mode='down'", POWERS,
+      "f8e8m0[12] 0xff 0x7f 0x7f 0x80 0xff 0xff 0xff 0xff 0x00 0x00 0x00 0xff", 0 },
+    { 24, "Cast", "to=24 saturate=1 round_mode='nearest'", POWERS,
+      "f8e8m0[12] 0x00 0x80 0x7f 0x81 0x00 0xfe 0xff 0xfe 0x00 0x00 0x01 0x00", 0 },
+    { 24, "Cast", "to=24 saturate=0 round_mode='nearest'", POWERS,
+      "f8e8m0[12] 0xff 0x80 0x7f 0x81 0xff 0xff 0xff 0xff 0x00 0x00 0x01 0xff", 0 },
+    { 24, "Cast", "to=24", "f16[3] 0.124 1.1 8", "f8e8m0[3] 0x7c 0x80 0x82", 0 },
+    { 24, "Cast", "to=24", "i32[3] 5 0 -1", "f8e8m0[3] 0x82 0x00 0x00", 0 },
+    { 24, "Cast", "to=1", "f8e8m0[5] 0 1 0x7f 0xfe 0xff",
+      "f32[5] 5.87747175e-39 1.17549435e-38 1 1.70141183e+38 nan", 0 },
+    { 24, "Cast", "to=10", "=f8e8m0[4] 0 0x70 0x82 0xfe", "f16[4] 0 3.0517578e-05 8 inf", 0 },
+    { 25, "CastLike", "round_mode='down'", "f32[2] 1.9 4; f8e8m0[1] 0", "f8e8m0[2] 0x7f 0x81", 0 },
+    { 26, "BitCast", "to=2", "f8e8m0[2] 0x80 0xff", "u8[2] 128 255", 0 },
+    { 26, "BitCast", "to=24", "u8[2] 128 255", "f8e8m0[2] 0x80 0xff", 0 },
+    { 25, "Transpose", "", "f8e8m0[1,2] 0x7f 1", "f8e8m0[2,1] 0x7f 1", 0 },
+    { 25, "DequantizeLinear", "output_dtype=1 block_size=2",
+      "i8[1,4] 3 -1 2 1; =f8e8m0[1,2] 0x80 0x7e", "f32[1,4] 6 -2 1 0.5", 0 },
+    { 25, "DequantizeLinear", "output_dtype=1", "i8[2] 3 -1; f8e8m0[] 0x81", "f32[2] 12 -4", 0 },
+    { 25, "QuantizeLinear", "", "f32[3] 9 -4 2; =f8e8m0[] 0x80; =i8[] 0", "i8[3] 4 -2 1", 0 },
+    { 25, "DequantizeLinear", "", "i8[1] 3; f8e8m0[] 0x81", "need the attribute output_dtype",
+      DIAG_ONNX_ATTRIBUTE },
+    { 24, "Cast", "to=24 round_mode='odd'", "f32[1] 1", "wanted up, down or nearest",
+      DIAG_ONNX_ATTRIBUTE },
+    { 25, "Add", "", "f8e8m0[1] 1; f8e8m0[1] 1", "is f8e8m0", DIAG_TYPE },
+    { 25, "Relu", "", "f8e8m0[1] 1", "is f8e8m0", DIAG_TYPE },
 
     /* --- reductions --- */
     { 11, "ReduceSum", "axes=[-1] keepdims=0", "f32[2,2] 1 2 3 4", "f32[2] 3 7", 0 },

@@ -229,7 +229,7 @@ static const struct {
     { BYTES("\x10\x63"), DIAG_ONNX_TENSOR, "the unknown element type 99" },
     { BYTES("\x10\x08\x32\x01x"), DIAG_UNSUPPORTED_TYPE, "the element type string" },
     { BYTES("\x10\x0e"), DIAG_UNSUPPORTED_TYPE, "the element type complex64" },
-    { BYTES("\x10\x18"), DIAG_UNSUPPORTED_TYPE, "the element type float8e8m0" },
+    { BYTES("\x10\x1b"), DIAG_UNSUPPORTED_TYPE, "the element type float6e2m3" },
     { BYTES("\x10\x16"), DIAG_ONNX_TENSOR, "a payload of 0 elements, its type () i4 needs 1" },
     { BYTES("\x08\x03\x10\x16\x4a\x03\x01\x02\x03"), DIAG_ONNX_TENSOR,
       "a payload of 3 bytes, its type (3) i4 needs 2" },

@@ -204,6 +204,33 @@ START_TEST(minifloats_are_stored_and_loaded_by_their_codec)
 }
 END_TEST
 
+/* 2^(code - 127). */
+START_TEST(exponents_are_powers_of_two)
+{
+    static const struct {
+        double value;
+        uint8_t code;
+    } rows[] = { { 1, 127 },        { 1.49, 127 },      { 1.5, 128 },     { 0x1p-127, 0 },
+                 { 0x1.8p-127, 1 }, { 0x1.7p-127, 0 },  { 0, 0 },         { -3, 0 },
+                 { 0x1p127, 254 },  { INFINITY, 254 },  { -INFINITY, 0 }, { NAN, 255 } };
+    uint8_t code;
+
+    for (size_t i = 0; i < N_ROWS(rows); i++) {
+        dtype_store(DTYPE_F8E8M0, &code, 0, rows[i].value);
+        ck_assert_msg(code == rows[i].code, "%g is %d", rows[i].value, code);
+    }
+    for (int i = 0; i < 255; i++) {
+        const uint8_t all = (uint8_t)i;
+
+        ck_assert(dtype_load(DTYPE_F8E8M0, &all, 0) == ldexp(1, i - 127));
+        dtype_store(DTYPE_F8E8M0, &code, 0, ldexp(1, i - 127));
+        ck_assert_int_eq(code, i);
+    }
+    code = 255;
+    ck_assert(isnan(dtype_load(DTYPE_F8E8M0, &code, 0)));
+}
+END_TEST
+
 START_TEST(names_and_onnx_codes_lead_back_to_their_rows)
 {
     static const int32_t onnx[] = {
@@ -243,6 +270,7 @@ int main(void)
     tcase_add_test(tcase, loads_of_floats_as_whole_numbers_truncate);
     tcase_add_loop_test(tcase, minifloats_are_stored_and_loaded_by_their_codec, 0,
                         N_ROWS(minifloats_stored));
+    tcase_add_test(tcase, exponents_are_powers_of_two);
     tcase_add_test(tcase, names_and_onnx_codes_lead_back_to_their_rows);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
