@@ -287,24 +287,3 @@ bool assume_any_axis(struct onnx_node *node, const struct type *y, int n, struct
             return false;
     return out->n_sets > 0;
 }
-
-/* Along the axis a one-sided transform leaves half of the numbers; the last axis has the parts. */
-bool assume_dft_axis(struct onnx_node *node, const struct type *y, int n, struct assumption *out)
-{
-    const struct type *x = &onnx_input(node, 0)->type;
-    const bool half = onnx_int(node, "onesided", 0) != 0 && onnx_int(node, "inverse", 0) == 0;
-
-    out->mode = "axes";
-    out->rank = x->rank;
-    if (n != 1 || onnx_input(node, 1) || x->rank != y->rank)
-        return false;
-    for (int axis = 0; axis + 1 < x->rank; axis++) {
-        bool fits = true;
-
-        for (int i = 0; i + 1 < x->rank; i++)
-            fits = fits && y->dim[i] == (half && i == axis ? x->dim[i] / 2 + 1 : x->dim[i]);
-        if (fits && !add_set(out, (int64_t)1 << axis))
-            return false;
-    }
-    return out->n_sets > 0;
-}

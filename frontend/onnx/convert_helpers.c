@@ -136,6 +136,20 @@ bool list_of(struct onnx_node *node, const char *attr, int input, struct ints *o
     return onnx_constant_ints(node, input, out);
 }
 
+bool onnx_whole_number(struct onnx_node *node, int i, int64_t least, int64_t most, int64_t *out)
+{
+    struct ints number;
+
+    if (!onnx_constant_ints(node, i, &number))
+        return false;
+    if (number.n != 1 || number.at[0] < least || number.at[0] > most)
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin,
+                          "input %d must be one number from %lld to %lld", i, (long long)least,
+                          (long long)most);
+    *out = number.at[0];
+    return true;
+}
+
 struct ints ints_of_shape(const struct type *type)
 {
     return ints_of(type->rank, type->dim);

@@ -43,6 +43,9 @@ bool normal_axes(struct onnx_node *node, struct ints *axes, int rank);
  * newer ones. *given: it is present. */
 bool list_of(struct onnx_node *node, const char *attr, int input, struct ints *out, bool *given);
 
+/* Input i, known at compile time: one number from least to most. */
+bool onnx_whole_number(struct onnx_node *node, int i, int64_t least, int64_t most, int64_t *out);
+
 /* --- building blocks --------------------------------------------------------------------------
  * Shapes as lists. */
 struct ints ints_of_shape(const struct type *type);
