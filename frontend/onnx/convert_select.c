@@ -31,24 +31,12 @@ static int64_t count_wanted(struct onnx_node *node, int condition, int axis)
     return -1;
 }
 
-/* The indices of the first n elements of a list where true ones stand in front of false ones, each in
- * their order. */
+/* The first n of the indices of a list's true elements and, behind them, of its false ones. */
 static struct value *true_first(struct onnx_node *node, struct value *condition, int64_t n)
 {
-    const union attrs topk = { .topk = { .axis = 0, .k = n, .largest = true, .sorted = true } };
-    const char *names[] = { arena_printf(&node->ctx->perm, "%s:first", output_stem(node)),
-                            arena_printf(&node->ctx->perm, "%s:indices", output_stem(node)) };
-    struct value *ones = cast_to(node, condition, DTYPE_I32, "ones");
-    struct node_args args = { .op = OP_TOPK,
-                              .n_inputs = 1,
-                              .inputs = &ones,
-                              .n_outputs = 2,
-                              .names = names,
-                              .attrs = &topk,
-                              .origin = node->origin };
-    struct node *sorted = ones ? node_new(node->fn, &args) : NULL;
+    const union attrs attrs = { .true_first = { .k = n } };
 
-    return sorted ? sorted->outputs[1] : NULL;
+    return onnx_build1(node, OP_TRUE_FIRST, &attrs, "indices", condition);
 }
 
 /* The number of true elements of a list: one i64. */

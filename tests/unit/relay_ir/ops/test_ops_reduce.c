@@ -126,6 +126,16 @@ static const struct op_case topks[] = {
     { "topk", TOPK("0", "1", "true"), "bool[3] 1", ";", "input 0 of topk is bool" },
 };
 
+static const struct op_case true_firsts[] = {
+    { "true_first", "{k=7}", "bool[7] 0 1 1 0 0 1 0", "i64[7] 1 2 5 0 3 4 6", NULL },
+    { "true_first", "{k=4}", "bool[7] 0 1 1 0 0 1 0", "i64[4] 1 2 5 0", NULL },
+    { "true_first", "{k=2}", "bool[7] 0 1 1 0 0 1 0", "i64[2] 1 2", NULL },
+    { "true_first", "{k=0}", "bool[2] 1", "i64[0]", NULL },
+    { "true_first", "{k=4}", "bool[3] 1", "", "true_first: the first 4 of 3 elements" },
+    { "true_first", "{k=1}", "i8[3] 1", "", "input 0 of true_first is i8" },
+    { "true_first", "{k=1}", "bool[3,1] 1", "", "expected" },
+};
+
 static const struct op_case uniques[] = {
     { "unique", "{sorted=true}", "f32[5,1] 3 1 3 nan 1",
       "i64[5] 1 0 3 0 0; i64[5] 1 0 1 2 0; i64[5] 2 2 1 0 0; i64[1] 3", NULL },
@@ -161,6 +171,12 @@ START_TEST(operators_along_an_axis_do_not_overflow)
 }
 END_TEST
 
+START_TEST(true_elements_stand_in_front)
+{
+    op_case_check(&true_firsts[_i]);
+}
+END_TEST
+
 START_TEST(kinds_of_rows_are_counted)
 {
     op_case_check(&uniques[_i]);
@@ -185,6 +201,7 @@ int main(void)
     tcase_add_loop_test(tcase, the_first_or_last_best_element_is_found, 0, N_ROWS(args));
     tcase_add_loop_test(tcase, operators_along_an_axis_do_not_overflow, 0, N_ROWS(along_axis));
     tcase_add_loop_test(tcase, equal_elements_rank_by_index, 0, N_ROWS(topks));
+    tcase_add_loop_test(tcase, true_elements_stand_in_front, 0, N_ROWS(true_firsts));
     tcase_add_loop_test(tcase, kinds_of_rows_are_counted, 0, N_ROWS(uniques));
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
