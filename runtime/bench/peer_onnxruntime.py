@@ -9,7 +9,7 @@ part: of the model, from tensors A, B to C, D, as --extract has it; the package 
                                stands in no such line
   run N                        N runs of the network            ok SECONDS (of all of them)
   cold N                       N bytes written, then one run    ok SECONDS (of the run)
-  save FILE                    all outputs as raw bytes         ok
+  save FILE                    all outputs as raw bytes         ok D0xD1x... ... (their shapes)
   again                        forgets the inputs               ok
 
 What goes wrong is answered by "error TEXT". Its first line says which version it is. One thread, all
@@ -192,6 +192,9 @@ class Peer:
         with open(path, "wb") as file:
             for value in self.binding.get_outputs():
                 file.write(numpy.ascontiguousarray(value.numpy()).tobytes())
+        shapes = [value.shape() for value in self.binding.get_outputs()]
+        return " ".join("x".join(map(str, shape)) or "scalar" for shape in shapes)
+        return " ".join("x".join(map(str, v.shape())) or "scalar" for v in self.binding.get_outputs())
 
 
 def main():

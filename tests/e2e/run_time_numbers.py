@@ -263,6 +263,13 @@ def open_case(op, kind, shape, results, behind, **attributes):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), inputs
 
 
+def verify(folder):
+    """What relayc verify --against onnxruntime says of the model that build() wrote: None if all agrees."""
+    command = [RELAYC, "verify", "-q", folder / "net.onnx", "--against", "onnxruntime"]
+    found = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"RELAYC_PYTHON": sys.executable})
+    return None if found.returncode == 0 else f"verify: {found.stdout}{found.stderr}"
+
+
 OPEN = {
     "open_non_zero": ("NonZero", FLOAT, [3, 5], [("y", I64, [2, 15], 1)], -1, {}),
     "open_non_zero_of_a_list": ("NonZero", BOOL, [9], [("y", I64, [1, 9], 1)], -1, {}),
@@ -301,7 +308,7 @@ def test_open_length(name, options):
                     return f"{w} wanted, {f} found for {feed}"
                 if n is not None and behind is not None and (np.delete(f, range(n), axis) != behind).any():
                     return f"{f} found, {behind} wanted behind {n} elements"
-    return None
+        return verify(pathlib.Path(folder))
 
 
 def test_open_boxes():
@@ -325,7 +332,7 @@ def test_open_boxes():
             (wanted,) = session.run(None, feed)
             if code or (found[:len(wanted)] != wanted).any() or (found[len(wanted):] != -1).any():
                 return f"{wanted} wanted, {found} found, code {code}"
-    return None
+        return verify(pathlib.Path(folder))
 
 
 def main():
