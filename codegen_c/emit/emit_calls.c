@@ -62,9 +62,11 @@ static void add_plain_call(struct codegen *codegen, struct str *out, const struc
     const bool tested = region->external || kernel_fails(region);
     const char *head =
         arena_printf(arena, "%*s%s%s(", indent, "", tested ? "if (" : "", region->c_name);
+    const char *number = loop ? loop_region(codegen, loop, region->index)
+                              : arena_printf(arena, "%d", region->index);
     int n = 0;
 
-    add_guard_before(codegen, out, region->index, indent);
+    add_guard_before(codegen, out, number, indent);
     if (emitted->shape)
         items[n++] = arena_printf(arena, "&%s", emitted->shape_type ? "shape" : emitted->shape);
     n += list_operands(codegen, region, loop, items + n);
@@ -76,7 +78,7 @@ static void add_plain_call(struct codegen *codegen, struct str *out, const struc
     else if (region->external)
         str_printf(out, "%*sreturn %s_REGION_FAILED + %d;\n", indent + 4, "", codegen->upper,
                    region->index);
-    add_guard_after(codegen, out, region->index, indent);
+    add_guard_after(codegen, out, number, indent);
 }
 
 void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent)
@@ -168,6 +170,24 @@ static void add_loop(struct codegen *codegen, struct str *out, const struct call
     }
     change_guards(codegen, out, &open, NULL, loop);
     str_add(out, "    }\n");
+}
+
+void add_step_of_loop(struct codegen *codegen, struct str *out, const struct call_loop *loop)
+{
+    add_loop_step_head(codegen, out, loop);
+    if (loop->period == 1) {
+        add_plain_call(codegen, out, &codegen->regions[loop->first], loop, 8);
+        return;
+    }
+    for (int r = loop->first; r < loop->first + loop->period; r++) {
+        if (r + 1 < loop->first + loop->period)
+            str_printf(out, "        case %d:\n", r - loop->first);
+        else
+            str_add(out, "        default:\n");
+        add_plain_call(codegen, out, &codegen->regions[r], loop, 12);
+        str_add(out, "            break;\n");
+    }
+    str_add(out, "        }\n");
 }
 
 void add_calls(struct codegen *codegen, struct str *out, int variant)

@@ -7,6 +7,11 @@
 
 void add_call(struct codegen *codegen, struct str *out, const struct region *region, int indent);
 
+/* NAME_step's choice among the regions of a loop, in the brackets of the condition that it is one of them, which stay
+ * open. */
+struct call_loop;
+void add_step_of_loop(struct codegen *codegen, struct str *out, const struct call_loop *loop);
+
 /* All regions of a variant (relay_ir/variants.h) in their order, with the conditions under which they run. */
 void add_calls(struct codegen *codegen, struct str *out, int variant);
 

@@ -247,7 +247,7 @@ static void add_inputs(struct codegen *codegen, struct str *out)
     }
 }
 
-void add_pointers(struct codegen *codegen, struct str *out, int variant, bool all)
+void add_pointers(struct codegen *codegen, struct str *out, int variant)
 {
     const struct plan *plan = &codegen->plan;
     bool any = false;
@@ -269,7 +269,7 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant, bool al
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             const struct value *value = node->outputs[i];
 
-            if (!codegen->local_names[value->id] || !(all || is_outside_loops(codegen, value)))
+            if (!codegen->local_names[value->id] || !is_outside_loops(codegen, value))
                 continue;
             add_pointer(codegen, out, value, region);
             any = true;
@@ -279,13 +279,34 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant, bool al
         str_add(out, "\n");
 }
 
+/* Regions of a loop are one of its calls, whose arguments follow from the iteration. */
+static void add_loop_of_steps(struct codegen *codegen, struct str *out, const struct call_loop *loop)
+{
+    add_step_of_loop(codegen, out, loop);
+    if (loop->first + loop->period * loop->count == codegen->n_regions && has_state(codegen)) {
+        str_printf(out, "        if (region == %d) {\n", codegen->n_regions - 1);
+        add_state_copies(codegen, out, 12);
+        str_add(out, "        }\n");
+    }
+    str_printf(out, "        return %s_OK;\n    }\n", codegen->upper);
+}
+
 static void add_step(struct codegen *codegen, struct str *out)
 {
     add_prototype(codegen, out, true, ")\n{\n");
     add_checks(codegen, out);
-    add_pointers(codegen, out, 0, true);
+    add_pointers(codegen, out, 0);
+    for (int r = 0; r < codegen->n_regions; r++)
+        if (loop_at(codegen, r))
+            add_loop_of_steps(codegen, out, loop_at(codegen, r));
     str_add(out, "    switch (region) {\n");
     for (int r = 0; r < codegen->n_regions; r++) {
+        const struct call_loop *loop = loop_at(codegen, r);
+
+        if (loop) {
+            r += loop->period * loop->count - 1;
+            continue;
+        }
         str_printf(out, "    case %d:\n", r);
         add_call(codegen, out, &codegen->regions[r], 8);
         if (r + 1 == codegen->n_regions)
@@ -352,7 +373,7 @@ void add_entry(struct codegen *codegen, struct str *out)
         return;
     }
     add_checks(codegen, out);
-    add_pointers(codegen, out, 0, false);
+    add_pointers(codegen, out, 0);
     add_calls(codegen, out, 0);
     add_state_copies(codegen, out, 4);
     str_printf(out, "    return %s_OK;\n}\n", codegen->upper);

@@ -386,9 +386,7 @@ void find_loops(struct codegen *codegen)
     struct call_loop **end;
     struct names names;
 
-    const struct codegen_options *options = codegen->options;
-
-    if (codegen->module->variants || (options->step && !options->ships) || is_guarded(codegen))
+    if (codegen->module->variants)
         return;
     codegen->loops = arena_new(arena, struct loops);
     codegen->loops->calls = arena_array(arena, struct call, codegen->n_regions);
@@ -428,15 +426,39 @@ bool is_outside_loops(const struct codegen *codegen, const struct value *value)
     return !codegen->loops || !codegen->loops->first || codegen->loops->outside[value->id];
 }
 
+static void add_loop_pointers(struct str *out, const struct call_loop *loop)
+{
+    for (const struct loop_pointer *pointer = loop->pointers; pointer; pointer = pointer->next)
+        str_printf(out, "        %s\n", pointer->declaration);
+    str_add(out, loop->pointers ? "\n" : "");
+}
+
 void add_loop_head(struct codegen *codegen, struct str *out, const struct call_loop *loop)
 {
     str_printf(out, "    /* Regions %d to %d: %d in each iteration. */\n", loop->first,
                loop->first + loop->period * loop->count - 1, loop->period);
     str_printf(out, "    for (int %s = 0; %s < %d; %s++) {\n", codegen->loops->counter,
                codegen->loops->counter, loop->count, codegen->loops->counter);
-    for (const struct loop_pointer *pointer = loop->pointers; pointer; pointer = pointer->next)
-        str_printf(out, "        %s\n", pointer->declaration);
-    str_add(out, loop->pointers ? "\n" : "");
+    add_loop_pointers(out, loop);
+}
+
+void add_loop_step_head(struct codegen *codegen, struct str *out, const struct call_loop *loop)
+{
+    const char *number =
+        loop->first ? arena_printf(&codegen->arena, "(region - %d)", loop->first) : "region";
+
+    str_printf(out, "    if (region >= %d && region < %d) {\n", loop->first,
+               loop->first + loop->period * loop->count);
+    str_printf(out, "        const int %s = %s / %d;\n", codegen->loops->counter, number,
+               loop->period);
+    add_loop_pointers(out, loop);
+    if (loop->period > 1)
+        str_printf(out, "        switch (%s %% %d) {\n", number, loop->period);
+}
+
+const char *loop_region(struct codegen *codegen, const struct call_loop *loop, int region)
+{
+    return index_text(codegen, region, loop->period);
 }
 
 const char *loop_argument(struct codegen *codegen, const struct call_loop *loop, int region, int i)

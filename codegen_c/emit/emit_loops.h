@@ -25,6 +25,13 @@ bool is_outside_loops(const struct codegen *codegen, const struct value *value);
 /* The head of the loop and its pointers. */
 void add_loop_head(struct codegen *codegen, struct str *out, const struct call_loop *loop);
 
+/* In NAME_step: the condition that the region is one of the loop, its pointers, and the head of a switch over the calls
+ * of an iteration, where these are more than one. */
+void add_loop_step_head(struct codegen *codegen, struct str *out, const struct call_loop *loop);
+
+/* The number of a region of the first round in each of them: "3 + 4 * iteration". */
+const char *loop_region(struct codegen *codegen, const struct call_loop *loop, int region);
+
 /* Argument i of the call of a region of the first round: of its inputs, outputs, scratch. */
 const char *loop_argument(struct codegen *codegen, const struct call_loop *loop, int region, int i);
 

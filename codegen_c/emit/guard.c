@@ -120,18 +120,18 @@ void add_guard_entry(struct codegen *codegen, struct str *out)
     str_printf(out, "            { 0, 0, 0 } }))\n        return %s_OVERLAP;\n", codegen->upper);
 }
 
-void add_guard_before(struct codegen *codegen, struct str *out, int region, int indent)
+void add_guard_before(struct codegen *codegen, struct str *out, const char *region, int indent)
 {
     for (int p = 0; p < codegen->plan.n_pools && is_guarded(codegen); p++)
         if (codegen->plan.pools[p].bytes)
-            str_printf(out, "%*sguard_before(%s, %d);\n", indent, "", pool_arguments(codegen, p),
+            str_printf(out, "%*sguard_before(%s, %s);\n", indent, "", pool_arguments(codegen, p),
                        region);
 }
 
-void add_guard_after(struct codegen *codegen, struct str *out, int region, int indent)
+void add_guard_after(struct codegen *codegen, struct str *out, const char *region, int indent)
 {
     for (int p = 0; p < codegen->plan.n_pools && is_guarded(codegen); p++)
         if (codegen->plan.pools[p].bytes)
-            str_printf(out, "%*sif (guard_after(%s, %d))\n%*sreturn %s_OVERRUN;\n", indent, "",
+            str_printf(out, "%*sif (guard_after(%s, %s))\n%*sreturn %s_OVERRUN;\n", indent, "",
                        pool_arguments(codegen, p), region, indent + 4, "", codegen->upper);
 }

@@ -36,7 +36,7 @@ static const char *steps(struct ctx *ctx, int n, bool own_weights, bool backward
 static const struct {
     int n;
     bool own_weights, backwards, step, ships, optimize_size, for_m4;
-    int loops, parts;
+    int loops, parts, steps;
 } rows[] = {
     { 3, .loops = 0 },
     { 24, .loops = 1 },
@@ -44,8 +44,8 @@ static const struct {
     { 24, .optimize_size = true, .loops = 1 },
     { 24, .for_m4 = true, .loops = 1 },
     { 24, .parts = 2, .loops = 1 },
-    { 24, .step = true, .loops = 0 }, /* has a case for each region */
-    { 24, .step = true, .ships = true, .loops = 1 },
+    { 24, .step = true, .steps = 1 }, /* NAME_run calls NAME_step */
+    { 24, .step = true, .ships = true, .loops = 1, .steps = 1 },
     { 24, .own_weights = true, .loops = 0 },
     { 24, .own_weights = true, .optimize_size = true, .loops = 0 },
 };
@@ -64,6 +64,7 @@ START_TEST(steps_are_a_loop)
     };
 
     ck_assert_int_eq(generated_count(ctx, &row, "for (int iteration = 0;"), rows[_i].loops);
+    ck_assert_int_eq(generated_count(ctx, &row, "const int iteration = "), rows[_i].steps);
     generated_check(&row);
     ctx_free(ctx);
 }
