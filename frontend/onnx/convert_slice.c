@@ -157,6 +157,20 @@ bool convert_pad(struct onnx_node *node)
     return onnx_ok(node) && onnx_output(node, 0, onnx_build1(node, OP_PAD, &attrs, "", x));
 }
 
+/* Of com.microsoft: as that of operator set 13, but that the pads may be [1, n]. */
+bool convert_contributed_pad(struct onnx_node *node)
+{
+    struct ints list = { 1, { 0 } };
+
+    if (!onnx_check_inputs(node, 2, 3))
+        return false;
+    list.at[0] = type_elements(&node->inputs[1]->type);
+    node->inputs[1] = reshape_to(node, node->inputs[1], &list, "pads");
+    return node->inputs[1] &&
+           onnx_output(node, 0,
+                       onnx_inner(node, convert_pad, 0, 13, node->n_inputs, node->inputs, ""));
+}
+
 /* Where the extent grows or shrinks by an odd number, the end gets the larger part. */
 bool convert_center_crop_pad(struct onnx_node *node)
 {

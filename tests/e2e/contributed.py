@@ -57,6 +57,11 @@ def make_cases():
     case("fused_matmul_batch", "FusedMatMul", [f32(5, 2, 3, 4), f32(2, 3, 6, 4)], transBatchA=1, transB=1)
     case("fused_matmul_batch_turned", "FusedMatMul", [f32(4, 2, 5), f32(4, 2, 6)], transA=1, transBatchA=1,
          transBatchB=1)
+    pads = np.array([0, 1, 2, 1, 0, -1], np.int64)
+    case("pad", "Pad", [f32(2, 3, 4), pads, np.array(2.5, np.float32)], [1, 2])
+    case("pad_of_a_row", "Pad", [f32(2, 3, 4), pads.reshape(1, 6)], [1])
+    case("pad_reflected", "Pad", [f32(2, 3, 4), abs(pads)], [1], mode="reflect")
+    case("trilu", "Trilu", [f32(2, 4, 5), np.array(1, np.int64)], [1], upper=0)
     case("fused_gemm_relu", "FusedGemm", [f32(3, 5), f32(4, 5), f32(4)], [1, 2], transB=1, alpha=0.5,
          activation="Relu")
     case("fused_gemm_leaky", "FusedGemm", [f32(3, 5), f32(5, 4), f32(4)], [1, 2], activation="LeakyRelu",
