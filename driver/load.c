@@ -46,7 +46,7 @@ malformed:
     return false;
 }
 
-/* "sr=16000", "anchors=1,2.5,4": the last '=' divides here, too. */
+/* "sr=16000", "anchors=1,2.5,4", "roi=" (without elements): the last '=' divides here, too. */
 static bool parse_frozen(struct ctx *ctx, const char *text, struct frozen_input *out)
 {
     const char *equals = strrchr(text, '=');
@@ -54,6 +54,10 @@ static bool parse_frozen(struct ctx *ctx, const char *text, struct frozen_input 
     double *numbers = arena_array(&ctx->perm, double, strlen(at) / 2 + 1);
 
     *out = (struct frozen_input){ .numbers = numbers };
+    if (equals && equals > text && !*at) {
+        out->name = arena_strndup(&ctx->perm, text, (size_t)(equals - text));
+        return true;
+    }
     for (bool more = equals && equals > text; more; at++) {
         char *end;
 

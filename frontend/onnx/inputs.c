@@ -98,6 +98,7 @@ static bool bind_whole_shape(struct import *im, const struct shape_binding *bind
 static bool bind_each_dim(struct import *im, const char *name, const Onnx__TensorShapeProto *shape,
                           struct type *type)
 {
+    const struct frozen_input *frozen = import_frozen(im->options, name);
     bool bound = shape != NULL, any_open = false;
 
     for (size_t i = 0; shape && i < shape->n_dim; i++) {
@@ -111,6 +112,8 @@ static bool bind_each_dim(struct import *im, const char *name, const Onnx__Tenso
             type->dim[i] = dim->dim_value;
         else if (binding)
             type->dim[i] = binding->dim[0];
+        else if (frozen && frozen->n == 0)
+            type->dim[i] = 0;
         else if (im->options->obstacles) {
             type->dim[i] = is_batch(dim, i) ? 1 : im->options->obstacles->open_length;
             any_open = true;

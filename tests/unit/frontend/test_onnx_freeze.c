@@ -122,6 +122,22 @@ START_TEST(numbers_are_for_each_element_or_for_all)
 }
 END_TEST
 
+/* As exporters give Resize a region: none. */
+START_TEST(an_empty_tensor_has_no_numbers)
+{
+    static const float scales[] = { 1, 2 };
+
+    builder_input(b, "x", DTYPE_F32, "1,4");
+    builder_input(b, "roi", DTYPE_F32, _i ? "n" : "0");
+    builder_floats(b, "scales", "2", scales);
+    builder_node(b, "Resize", "x roi scales", "y");
+    builder_output(b, "y", DTYPE_F32, "1,8");
+    freeze("roi", 0, NULL);
+    ck_assert_msg(import(), "%s", expect_text(ctx));
+    ck_assert_int_eq(module->main->n_params, 1);
+}
+END_TEST
+
 START_TEST(names_and_numbers_that_do_not_fit_are_errors)
 {
     static const double two[] = { 1, 2 }, half = 0.5, large = 256;
@@ -175,6 +191,7 @@ int main(void)
     tcase_add_loop_test(tests, a_frozen_input_decides_an_if, 0, 2);
     tcase_add_test(tests, what_an_input_decides_is_said_with_its_name);
     tcase_add_test(tests, numbers_are_for_each_element_or_for_all);
+    tcase_add_loop_test(tests, an_empty_tensor_has_no_numbers, 0, 2);
     tcase_add_test(tests, names_and_numbers_that_do_not_fit_are_errors);
     tcase_add_test(tests, there_are_as_many_numbers_as_elements);
     srunner_run_all(runner, CK_NORMAL);
