@@ -228,7 +228,7 @@ unit-sanitized:
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------
-.PHONY: deps deps-bench deps-torch deps-package demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
+.PHONY: deps deps-bench deps-onnx deps-torch deps-package conformance demo bench bench-latency bench-memory bench-accuracy bench-search install lint format clean
 deps:
 	BUILD=$(BUILD) .ci/deps
 deps-torch:
@@ -237,6 +237,17 @@ deps-package:
 	BUILD=$(BUILD) .ci/deps package
 deps-bench:
 	BUILD=$(BUILD) .ci/deps bench
+
+deps-onnx:
+	BUILD=$(BUILD) .ci/deps onnx
+
+# ONNX's node tests as they are, of two releases: build/conformance-*.md, operator by operator, of which
+# docs/lab/conformance.md is made; make conformance ARGS='--stages import,passes'
+conformance: deps deps-onnx $(BUILD)/tests/conformance
+	BUILD=$(BUILD) $(BUILD)/python/bin/python3 tests/e2e/conformance_table.py \
+	        --markdown $(BUILD)/conformance-1.18.md $(ARGS)
+	BUILD=$(BUILD) $(BUILD)/onnx-python/bin/python3 tests/e2e/conformance_table.py \
+	        --markdown $(BUILD)/conformance-1.23.md $(ARGS)
 
 demo: deps
 	$(MAKE) all
