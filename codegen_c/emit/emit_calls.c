@@ -62,8 +62,8 @@ static void add_plain_call(struct codegen *codegen, struct str *out, const struc
     const bool tested = region->external || kernel_fails(region);
     const char *head =
         arena_printf(arena, "%*s%s%s(", indent, "", tested ? "if (" : "", region->c_name);
-    const char *number = loop ? loop_region(codegen, loop, region->index)
-                              : arena_printf(arena, "%d", region->index);
+    const char *number =
+        loop ? loop_region(codegen, loop, region->index) : arena_printf(arena, "%d", region->index);
     int n = 0;
 
     add_guard_before(codegen, out, number, indent);

@@ -18,9 +18,7 @@ void add_guard(struct codegen *codegen, struct str *out); /* NAME.c: the table a
 void add_guard_entry(struct codegen *codegen, struct str *out);
 
 /* Around the call of a region. */
-void add_guard_before(struct codegen *codegen, struct str *out, const char *region,
-                      int indent);
-void add_guard_after(struct codegen *codegen, struct str *out, const char *region,
-                      int indent);
+void add_guard_before(struct codegen *codegen, struct str *out, const char *region, int indent);
+void add_guard_after(struct codegen *codegen, struct str *out, const char *region, int indent);
 
 #endif

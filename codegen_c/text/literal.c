@@ -59,7 +59,8 @@ static const char *integer_literal(struct arena *arena, enum dtype dtype, int64_
 const char *literal_of_element(struct arena *arena, enum dtype dtype, const void *data, int64_t i,
                                bool *needs_math)
 {
-    if (dtype_kind(dtype) == KIND_MINIFLOAT || dtype_kind(dtype) == KIND_EXPONENT) /* C has the bits only */
+    if (dtype_kind(dtype) == KIND_MINIFLOAT ||
+        dtype_kind(dtype) == KIND_EXPONENT) /* C has the bits only */
         return arena_printf(arena, "0x%02x", ((const uint8_t *)data)[i]);
     if (dtype_is_float(dtype))
         return float_literal(arena, dtype, dtype_load(dtype, data, i), needs_math);

@@ -94,8 +94,7 @@ static void put_numbers(const struct tensor *tensor, const struct verify_order *
         const double code =
             scaled ? found[i] / (double)q->scale[0] + (q->zero ? q->zero[0] : 0) : found[i];
 
-        if (dtype_is_float(tensor->type.dtype) ||
-            dtype_kind(tensor->type.dtype) == KIND_EXPONENT)
+        if (dtype_is_float(tensor->type.dtype) || dtype_kind(tensor->type.dtype) == KIND_EXPONENT)
             dtype_store(tensor->type.dtype, tensor->data, at, code);
         else if (isfinite(code))
             dtype_store_int(tensor->type.dtype, tensor->data, at, (int64_t)rint(code));

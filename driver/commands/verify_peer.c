@@ -214,7 +214,8 @@ static struct tensor length_of(struct verification *v, const struct verify_set *
             length = outputs[i].type.dim[outputs[i].open];
     for (int i = 0; i < n && length < 0; i++)
         for (int axis = 0; axis < outputs[i].type.rank && outputs[i].length == count; axis++)
-            length = axis == 0 || outputs[i].type.dim[axis] == own ? outputs[i].type.dim[axis] : length;
+            length =
+                axis == 0 || outputs[i].type.dim[axis] == own ? outputs[i].type.dim[axis] : length;
     dtype_store_int(tensor.type.dtype, tensor.data, 0, length);
     return tensor;
 }

@@ -229,8 +229,7 @@ static bool read_stft(struct onnx_node *node, int64_t *step, struct dft *dft, st
     }
     if (onnx_input(node, 3) && !onnx_whole_number(node, 3, 1, MOST_POINTS, &dft->length))
         return false;
-    if (dft->length < 1 ||
-        (onnx_input(node, 2) && onnx_input(node, 2)->type.dim[0] != dft->length))
+    if (dft->length < 1 || (onnx_input(node, 2) && onnx_input(node, 2)->type.dim[0] != dft->length))
         return diag_error(node->ctx, DIAG_SHAPE, node->origin,
                           "frame_length and the window's length disagree or are missing");
     dft->n_in = dft->length;

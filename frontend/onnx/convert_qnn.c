@@ -186,7 +186,8 @@ static bool read_real_type(struct onnx_node *node, enum dtype *dtype)
 
     *dtype = onnx_input(node, 1)->type.dtype;
     if (*dtype == DTYPE_F8E8M0 && code == 0)
-        return onnx_ok(node) && bad_attribute(node, "scales of f8e8m0 need the attribute output_dtype");
+        return onnx_ok(node) &&
+               bad_attribute(node, "scales of f8e8m0 need the attribute output_dtype");
     if (code == 0 || !onnx_ok(node))
         return onnx_ok(node);
     *dtype = code > 0 && code <= INT32_MAX ? dtype_from_onnx((int32_t)code) : DTYPE_NONE;

@@ -32,7 +32,8 @@ static bool cosine_window(struct onnx_node *node, double a, double b, double c)
     int64_t size;
 
     if (!onnx_check_inputs(node, 1, 1) || dtype == DTYPE_NONE || !onnx_ok(node) ||
-        !onnx_whole_number(node, 0, 0, MOST_POINTS, &size) || !onnx_granted(node, dtype, (double)size))
+        !onnx_whole_number(node, 0, 0, MOST_POINTS, &size) ||
+        !onnx_granted(node, dtype, (double)size))
         return false;
     out = tensor_new(&node->fn->module->bulk, &(struct type){ dtype, 1, { size }, NULL });
     for (int64_t i = 0; i < size; i++) {

@@ -50,8 +50,9 @@ static bool read_mode(struct onnx_node *node, int *added)
             *added = modes[i].added;
             return onnx_ok(node);
         }
-    return onnx_ok(node) && bad_attribute(node, "attribute round_mode is '%s', wanted up, down or nearest",
-                                          str_safe(&node->ctx->perm, mode, 40));
+    return onnx_ok(node) &&
+           bad_attribute(node, "attribute round_mode is '%s', wanted up, down or nearest",
+                         str_safe(&node->ctx->perm, mode, 40));
 }
 
 struct value *e8m0_from_f32(struct onnx_node *node, struct value *x, const char *suffix)
@@ -108,8 +109,8 @@ struct value *e8m0_to_f32(struct onnx_node *node, struct value *x, const char *s
     bits = apply2(node, OP_LEFT_SHIFT, "normal", code,
                   scalar_like(node, code, MANTISSA_BITS, "shift"));
     bits = apply2(node, OP_MAXIMUM, "numbers", bits, scalar_like(node, bits, LEAST, "least"));
-    bits = chosen(node,
-                  apply2(node, OP_EQUAL, "bad", code, scalar_like(node, code, CODE_NAN, "last")),
-                  BITS_NAN, bits, "bits");
+    bits =
+        chosen(node, apply2(node, OP_EQUAL, "bad", code, scalar_like(node, code, CODE_NAN, "last")),
+               BITS_NAN, bits, "bits");
     return reinterpreted(node, bits, DTYPE_F32, suffix);
 }

@@ -26,11 +26,8 @@ static const struct {
     int32_t code;
     const char *name;
 } unsupported_types[] = {
-    { 8, "string" },
-    { 14, "complex64" },
-    { 15, "complex128" },
-    { 27, "float6e2m3" },
-    { 28, "float6e3m2" },
+    { 8, "string" },      { 14, "complex64" },  { 15, "complex128" },
+    { 27, "float6e2m3" }, { 28, "float6e3m2" },
 };
 
 /* "tensor "name"", or "tensor" when it has none. */

@@ -13,9 +13,8 @@ bool infer_true_first(struct ctx *ctx, struct node *node)
     if (!check_kinds(ctx, node, 0, KINDS_BOOL) || !check_rank(ctx, node, 0, 1, 1))
         return false;
     if (k < 0 || k > input_type(node, 0)->dim[0])
-        return diag_error(ctx, DIAG_SHAPE, node_origin(node),
-                          "%s: the first %lld of %lld elements", op_name(node->op), (long long)k,
-                          (long long)input_type(node, 0)->dim[0]);
+        return diag_error(ctx, DIAG_SHAPE, node_origin(node), "%s: the first %lld of %lld elements",
+                          op_name(node->op), (long long)k, (long long)input_type(node, 0)->dim[0]);
     set_output(node, 0, DTYPE_I64, &list);
     return true;
 }

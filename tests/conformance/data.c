@@ -173,8 +173,7 @@ bool tensor_agrees(struct ctx *ctx, enum stage stage, const struct tensor *expec
                    const struct tensor *found, const char **reason)
 {
     const enum dtype dtype = expected->type.dtype;
-    const bool is_fp8 =
-        dtype_kind(dtype) == KIND_MINIFLOAT || dtype_kind(dtype) == KIND_EXPONENT;
+    const bool is_fp8 = dtype_kind(dtype) == KIND_MINIFLOAT || dtype_kind(dtype) == KIND_EXPONENT;
     const struct tolerance tolerance = {
         .relative = dtype == DTYPE_BF16 ? bf16_tolerance
                     : is_fp8            ? 0

@@ -210,9 +210,9 @@ START_TEST(exponents_are_powers_of_two)
     static const struct {
         double value;
         uint8_t code;
-    } rows[] = { { 1, 127 },        { 1.49, 127 },      { 1.5, 128 },     { 0x1p-127, 0 },
-                 { 0x1.8p-127, 1 }, { 0x1.7p-127, 0 },  { 0, 0 },         { -3, 0 },
-                 { 0x1p127, 254 },  { INFINITY, 254 },  { -INFINITY, 0 }, { NAN, 255 } };
+    } rows[] = { { 1, 127 },        { 1.49, 127 },     { 1.5, 128 },     { 0x1p-127, 0 },
+                 { 0x1.8p-127, 1 }, { 0x1.7p-127, 0 }, { 0, 0 },         { -3, 0 },
+                 { 0x1p127, 254 },  { INFINITY, 254 }, { -INFINITY, 0 }, { NAN, 255 } };
     uint8_t code;
 
     for (size_t i = 0; i < N_ROWS(rows); i++) {
