@@ -67,7 +67,7 @@ texts   := $(sort $(wildcard templates/*/*.c.tmpl templates/*/*/*.c.tmpl templat
 test_sources  := $(sort $(shell find tests/unit -name 'test_*.c'))
 test_programs := $(addprefix $(BUILD)/tests/,$(notdir $(test_sources:.c=)))
 test_support  := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/support/*.c)))
-test_libraries := $(BUILD)/tests/marks.o $(BUILD)/libsupport.so $(BUILD)/librelayc.so
+test_libraries := $(BUILD)/tests/marks.o $(BUILD)/tests/share.o $(BUILD)/libsupport.so $(BUILD)/librelayc.so
 
 .PHONY: all
 all: $(BUILD)/relayc
@@ -125,7 +125,7 @@ $(BUILD)/wheel/librelayc.so.0: $(objects) driver/relayc/relayc.map
 
 $(BUILD)/%.o: %.c $(BUILD)/gen/frontend/onnx/onnx.pb-c.h Makefile
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(compile) -c -o $@ $<
+	$(call say,CC,$<)$(compile) $(if $(filter tests/unit/%,$<),$(UNIT_CFLAGS)) -c -o $@ $<
 
 # --- generated sources ---------------------------------------------------------------------------
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: %.proto
@@ -147,8 +147,8 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c Makefile
 # --- tests ---------------------------------------------------------------------------------------
 # The tests share relayc, and what they have in common, as libraries: with all of it and its debugging
 # information in each, 191 programs were 2.3 GB, and those with sanitizers 28 MB each.
-# tests/marks.c, in each, stands before Check's function.
-wrap        = -Wl,--wrap=_mark_point
+# tests/marks.c and share.c, in each, stand before Check's functions.
+wrap        = -Wl,--wrap=_mark_point,--wrap=_tcase_add_test
 link_shared = $(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic-functions -o $@ $^
 link_test   = $(CC) $(CFLAGS) $(LDFLAGS) $(wrap) -Wl,-rpath,'$$ORIGIN/..' -o $@ $^ \
               -lcheck -lsubunit -lrt $(libs)
@@ -221,10 +221,11 @@ unit: $(test_programs)
 sanitize := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
             $(filter -W%,$(CFLAGS))
 
-# With sanitizers, in a build folder of their own: what make check runs.
+# With sanitizers, in a build folder of their own: what make check runs. To optimise the tests themselves takes longer
+# than it saves.
 .PHONY: unit-sanitized
 unit-sanitized:
-	$(MAKE) BUILD=$(BUILD)/sanitized CFLAGS='$(sanitize)' all unit \
+	$(MAKE) BUILD=$(BUILD)/sanitized CFLAGS='$(sanitize)' UNIT_CFLAGS=-O0 all unit \
 	        $(patsubst %,$(BUILD)/sanitized/tests/%,make robustness)
 
 # --- everything else -----------------------------------------------------------------------------

@@ -46,6 +46,7 @@ struct settings {
     bool stages[N_STAGES];
     bool as_is; /* no input becomes a constant */
     int jobs;
+    unsigned turns; /* generated C of every so many cases is built and run, in rotation */
     const char *compiler;
     const char *work;
 };

@@ -14,7 +14,7 @@
 #include "tests/support/builds.h"
 #include "tests/support/executions.h"
 
-enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
+enum { BATCH = 80, MAX_WORDS = 800, GUARD = 64, ALIGN = 64 };
 
 /* A case's name before: the file with the function that calls it. */
 #define CALL "_call.c"
@@ -22,9 +22,9 @@ enum { BATCH = 40, MAX_WORDS = 400, GUARD = 64, ALIGN = 64 };
 static const char flags[] = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Werror -shared -fPIC";
 
 /* What optimisation does to kernels, their own tests show: in make check every fourth batch has it, in rotation. */
-static const char *optimisation(unsigned batch)
+static const char *optimisation(const struct settings *settings, unsigned batch)
 {
-    return builds_all() || (batch + builds_turn()) % 4 == 0 ? "-O1" : "-O0";
+    return builds_all() || (batch + builds_turn() / settings->turns) % 4 == 0 ? "-O1" : "-O0";
 }
 
 bool case_adapter_write(struct ctx *ctx, const struct test_case *test, int n_inputs, int n_outputs)
@@ -173,7 +173,7 @@ static void build_singly(const struct settings *settings, const struct batch *fa
 
 void generated_build_all(const struct settings *settings, struct test_case *tests, int n)
 {
-    static unsigned n_before;
+    static unsigned n_before, n_cases;
     const int n_batches = settings->jobs;
     struct batch *batches = calloc((size_t)n_batches, sizeof *batches);
     int with_c = 0, at = 0;
@@ -181,13 +181,16 @@ void generated_build_all(const struct settings *settings, struct test_case *test
     if (!batches)
         out_of_memory((size_t)n_batches * sizeof *batches);
     for (int i = 0; i < n; i++) {
-        if (!tests[i].report->has_c)
+        const bool has_its_turn =
+            builds_all() || (n_cases++ + builds_turn()) % settings->turns == 0;
+
+        if (!tests[i].report->has_c || !has_its_turn)
             continue;
         batches[with_c % n_batches].tests[batches[with_c % n_batches].n++] = &tests[i];
         with_c++;
     }
     for (at = 0; at < n_batches; at++) {
-        batches[at].optimisation = optimisation(n_before++);
+        batches[at].optimisation = optimisation(settings, n_before++);
         if (batches[at].n)
             batch_start(settings, &batches[at]);
     }

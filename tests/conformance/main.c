@@ -1,10 +1,12 @@
 /* main.c - conformance: runs the ONNX backend tests found beneath the given folders.
  *
  *   conformance [--only TEXT]... [--stages import,passes,engine,c,bits] [--jobs N] [--work DIR]
- *               [--quiet] [--as-is] FOLDER...
+ *               [--quiet] [--as-is] [--turns N] FOLDER...
  *
- * Inputs that must be known at compile time become constants, but with --as-is. Prints a line per case and a closing line; exit code 1 when a case failed, 2 for a wrong command
- * line. Generated C stays in the work folder, for whoever wants to look at a failure. */
+ * Inputs that must be known at compile time become constants, but with --as-is. --turns: C of every Nth case is built
+ * and run, in rotation with RELAYC_TEST_TURN; all stages before that in each. Prints a line per case and a closing
+ * line; exit code 1 when a case failed, 2 for a wrong command line. Generated C stays in the work folder, for whoever
+ * wants to look at a failure. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include <dirent.h>
@@ -19,7 +21,7 @@
 #include "codegen_c/codegen.h"
 #include "tests/conformance/conformance.h"
 
-enum { CHUNK = 40, MAX_ONLY = 16 };
+enum { AT_ONCE = 80, MAX_ONLY = 16 };
 
 struct options {
     struct settings settings;
@@ -186,7 +188,7 @@ static bool has_library(const struct test_case *test)
     return test->library != NULL;
 }
 
-static void run_chunk(const struct options *options, struct test_case *tests, int n)
+static void run_some(const struct options *options, struct test_case *tests, int n)
 {
     const struct settings *settings = &options->settings;
 
@@ -221,7 +223,7 @@ static bool read_stages(const char *text, struct settings *settings)
 static int usage(void)
 {
     fprintf(stderr, "usage: conformance [--only TEXT]... [--stages import,passes,engine,c,bits] "
-                    "[--jobs N] [--work DIR] [--quiet] [--as-is] FOLDER...\n");
+                    "[--jobs N] [--work DIR] [--quiet] [--as-is] [--turns N] FOLDER...\n");
     return 2;
 }
 
@@ -247,6 +249,8 @@ static int read_options(int argc, char **argv, struct options *options)
             options->only[options->n_only++] = value;
         else if (strcmp(argv[at], "--jobs") == 0)
             options->settings.jobs = atoi(value);
+        else if (strcmp(argv[at], "--turns") == 0 && atoi(value) > 0)
+            options->settings.turns = (unsigned)atoi(value);
         else if (strcmp(argv[at], "--work") == 0)
             options->settings.work = value;
         else if (strcmp(argv[at], "--stages") != 0 || !read_stages(value, &options->settings))
@@ -258,8 +262,9 @@ static int read_options(int argc, char **argv, struct options *options)
 
 int main(int argc, char **argv)
 {
-    struct options options = { .settings = { .stages = { true, true, true, true, true },
-                                             .jobs = 2 } };
+    struct options options = {
+        .settings = { .stages = { true, true, true, true, true }, .jobs = 2, .turns = 1 }
+    };
     struct suite suite = { .options = &options };
     const char *compiler = getenv("CC");
     int at = read_options(argc, argv, &options), status;
@@ -279,10 +284,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "conformance: no shared memory\n");
         return 3;
     }
-    for (int i = 0; i < suite.n; i += CHUNK * options.settings.jobs) {
-        const int chunk = CHUNK * options.settings.jobs;
+    for (int i = 0; i < suite.n; i += AT_ONCE * options.settings.jobs) {
+        const int n_at_once = AT_ONCE * options.settings.jobs;
 
-        run_chunk(&options, suite.tests + i, suite.n - i < chunk ? suite.n - i : chunk);
+        run_some(&options, suite.tests + i, suite.n - i < n_at_once ? suite.n - i : n_at_once);
     }
     status = print_summary(&suite);
     arena_release(&suite.arena);

@@ -2,7 +2,8 @@
 
 A command is a line of a code block that begins with `relayc `, with its continuation lines. The networks kws.onnx,
 model.onnx ... are the digit classifier of examples/, images/ and val/ its test images as PNG. What a page's commands
-write stays for its later ones. A command that is not run is in NOT_RUN, with the reason, one that tries less in SHORT
+write stays for its later ones. Half of the pages take turns (RELAYC_TEST_TURN), README.md and those that the last
+commit changed run at each; --full: all. A command that is not run is in NOT_RUN, with the reason, one that tries less in SHORT
 (--full: as it stands); README.md's excerpt of a generated file is looked up in it. A row that no page has any
 more is a failure, as is a command that exits with another code than 0.
 """
@@ -140,27 +141,37 @@ def excerpt_is_stale():
     return True
 
 
+def changed():
+    """The files that the last commit, or nobody yet, has changed."""
+    done = subprocess.run(["git", "diff", "--name-only", "HEAD~1"], capture_output=True, text=True, check=False)
+    return done.stdout.split()
+
+
 def main():
     shutil.rmtree(WORK, ignore_errors=True)
     full = "--full" in sys.argv
     given = [a for a in sys.argv[1:] if a != "--full"]
     pages = given or ["README.md", *sorted(glob.glob("docs/guide/*.md"))]
     unused, failed, ran, synopses = {*NOT_RUN, *SHORT}, 0, 0, 0
+    turn, always = int(os.environ.get("RELAYC_TEST_TURN", "0")), {"README.md", *given, *changed()}
+    with_commands = [page for page in pages if commands_of(page)]
+    waiting = set() if full else {page for n, page in enumerate(with_commands, turn) if n % 2} - always
     for page in pages:
         commands = commands_of(page)
+        unused -= {row for _, command in commands for row in unused if command.startswith(row)}
+        if page in waiting:
+            continue
         folder = WORK / pathlib.Path(page).stem
         if commands:
             page_folder(folder)
         for line, command in commands:
             row = next((row for row in NOT_RUN if command.startswith(row)), None)
             if row:
-                unused.discard(row)
                 continue
             if is_synopsis(command):
                 synopses += 1
                 continue
             short = next((row for row in SHORT if command.startswith(row)), None)
-            unused.discard(short)
             if short and not full:
                 command += f" {SHORT[short]}"
             code, said = run(command, folder)
@@ -175,7 +186,7 @@ def main():
             failed += 1
             print(f"tests/e2e/guide.py: no page has '{row}' any more")
     print(f"{ran} commands of README.md and the guide run, {failed} fail; {len(NOT_RUN)} are tested elsewhere, "
-          f"{synopses} are synopses")
+          f"{synopses} are synopses, {len(waiting)} of {len(with_commands)} pages have another turn")
     shutil.rmtree(WORK, ignore_errors=True)
     return failed > 0
 

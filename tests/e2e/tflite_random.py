@@ -60,14 +60,16 @@ def main():
     parser.add_argument("work", type=Path)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--turns", type=int, default=1, help="every so many of these, in rotation with RELAYC_TEST_TURN")
     parser.add_argument("--also", type=int, default=0, help="this many more, chosen by RELAYC_TEST_TURN")
     parser.add_argument("--builds", type=int, default=1, help="of each network")
     options = parser.parse_args()
     first = int(time.time()) * 1000 if options.seed == "new" else int(options.seed)
     counts, refused, kinds = collections.Counter(), collections.Counter(), collections.Counter()
     ways = [(number, how) for number in range(len(tflite.BUILDS)) if number != tflite.BARE for how in tflite.OPTIONS]
-    seeds = list(range(first, first + options.count))
-    turn = 1_000_000 + int(os.environ.get("RELAYC_TEST_TURN", "0")) * 1000
+    turn = int(os.environ.get("RELAYC_TEST_TURN", "0"))
+    seeds = list(range(first + turn % options.turns, first + options.count, options.turns))
+    turn = 1_000_000 + turn * 1000
     seeds += range(turn, turn + options.also)
     print(f"seeds {first} to {first + options.count - 1}" + f", and from {turn} {options.also} more" * (options.also > 0))
     for seed in seeds:

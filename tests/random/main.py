@@ -139,6 +139,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", default="1", help="the first network's, or 'new': one that changes")
+    parser.add_argument("--turns", type=int, default=1, help="every so many of them, in rotation with RELAYC_TEST_TURN")
     parser.add_argument("--also", type=int, default=0, help="so many more, whose seeds the commit decides")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--configs", type=int, default=2, help="configurations of each network")
@@ -154,12 +155,13 @@ def arguments():
 
 def seeds(options):
     first = int(time.time()) * 1000 if options.seed == "new" else int(options.seed)
-    result = list(range(first, first + options.count))
+    turn = int(os.environ.get("RELAYC_TEST_TURN", "0")) % options.turns
+    result = list(range(first + turn, first + options.count, options.turns))
     if options.also:
         done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False)
         commit = int(done.stdout[:12] or "1", 16)
         result += [1_000_000 + commit % 1_000_000_000 * 100 + i for i in range(options.also)]
-    print(f"seeds {first} to {first + options.count - 1}" + (f", and {options.also} from {result[-options.also]}" if options.also else ""))
+    print(f"seeds {first} to {first + options.count - 1}" + (f", one in {options.turns} from {result[0]}" if options.turns > 1 else "") + (f", and {options.also} from {result[-options.also]}" if options.also else ""))
     return result
 
 
