@@ -27,10 +27,17 @@ const char *knob_what(enum knob knob)
     return knobs[knob].what;
 }
 
+/* Names of tuning logs that older versions wrote. */
+static const char *new_name(const char *name)
+{
+    return strcmp(name, "chunk") == 0 ? knobs[KNOB_NC].name : name;
+}
+
 enum knob knob_find(const char *name)
 {
     int i = 0;
 
+    name = new_name(name);
     while (i < KNOB_COUNT && strcmp(knobs[i].name, name) != 0)
         i++;
     return (enum knob)i;

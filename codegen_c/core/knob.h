@@ -32,7 +32,7 @@ struct choice {
 
 bool choice_equal(const struct choice *a, const struct choice *b);
 
-/* "tile=2x6 chunk=64"; "usual". In the arena. */
+/* "tile=2x6 nc=64"; "usual". In the arena. */
 const char *choice_text(struct arena *arena, const struct choice *choice);
 
 /* What there is to choose from, as the kernel said; n 0: it did not ask. */

@@ -8,7 +8,7 @@
 #include "codegen_c/expr/vector.h"
 
 enum {
-    CHUNK = 32,    /* elements of a row that are dequantised at a time */
+    KC = 32,       /* elements of a row that are dequantised at a time */
     NO_SCALE = 127 /* E8M0: 2^0 */
 };
 
@@ -21,8 +21,8 @@ bool blocks_take(const struct type *type, const char **why)
 
 int64_t blocks_kc(const struct type *type, const struct panels *panels)
 {
-    if (!type_has_blocks(type) || panels->len_step != 1 || type->quant->block % CHUNK == 0)
-        return CHUNK;
+    if (!type_has_blocks(type) || panels->len_step != 1 || type->quant->block % KC == 0)
+        return KC;
     return type->quant->block;
 }
 

@@ -142,7 +142,7 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
     }
     bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
     bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
-    bind_int(bind, "chunk", blocks_kc(&value->type, panels));
+    bind_int(bind, "kc", blocks_kc(&value->type, panels));
     if (blocks)
         bind_blocks_of_panels(bind, value, panels);
 }

@@ -42,8 +42,8 @@ const char *panels_of_codes(struct bind *bind, const struct value *weight,
 /* Packs input 1, a constant, into panels (panels.h). Sets
  *   weight          the array
  *   tw              its element type
- *   small           it has to be dequantised, CHUNK elements of four rows at a time, by
- *   unpack, chunk   this function; CHUNK
+ *   small           it has to be dequantised, KC elements of four rows at a time, by
+ *   unpack, kc   this function; KC
  *   blocks          it has block scales: see blocks.h */
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout);
 

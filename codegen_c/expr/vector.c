@@ -66,7 +66,7 @@ const char *bind_vector_fn(struct bind *bind, const char *stem, const char *type
                            arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", stem), &keys);
 }
 
-int64_t row_chunk(int64_t n, int64_t most)
+int64_t row_block(int64_t n, int64_t most)
 {
     for (int64_t multiple = MOST_LANES; multiple >= LEAST_LANES; multiple /= 2)
         for (int64_t len = most; len >= multiple; len -= multiple)

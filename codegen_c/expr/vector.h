@@ -30,7 +30,7 @@ const char *bind_vector_fn(struct bind *bind, const char *stem, const char *type
 /* The piece length to process a row of n elements in: at most `most`, all pieces equal, a multiple
  * of a vector if possible. `most` bounds an array on the stack; long pieces keep gcc from splitting
  * loops. A row that cannot be cut well stays whole: n. */
-int64_t row_chunk(int64_t n, int64_t most);
+int64_t row_block(int64_t n, int64_t most);
 
 /* Vectors for rows of n floats, no longer than the row. */
 struct row_vector {

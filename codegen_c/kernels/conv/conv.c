@@ -43,13 +43,13 @@ static bool gathers_long(const struct machine *machine, const struct window *w,
  * if so few channels are computed per input that the CPU would wait for inputs, those of the next
  * tiles are prefetched. */
 static struct tile_form bind_form(struct bind *bind, const struct window *w,
-                                  const struct panels *panels, int64_t chunk)
+                                  const struct panels *panels, int64_t nc)
 {
     const int64_t number = (int64_t)sizeof(float);
     const int64_t cache = conv_near_bytes(bind->machine);
     const bool single = w->groups == 1 && w->batch == 1 && bind->machine->lanes != 1;
-    const bool weights = single && conv_fetches_weights(bind->machine, panels, chunk);
-    const bool inputs = single && chunk == panels->n_rows && panels->n_rows <= panels->width &&
+    const bool weights = single && conv_fetches_weights(bind->machine, panels, nc);
+    const bool inputs = single && nc == panels->n_rows && panels->n_rows <= panels->width &&
                         w->in_c >= w->out_c && w->channels_last && conv_is_pointwise(w) &&
                         window_in_len(w) * w->in_c * number > cache;
     const bool fetches = !has_offsets(w, panels) && (weights || inputs);
@@ -181,20 +181,19 @@ static bool bind_conv(struct bind *bind)
     const struct panels panels =
         conv_panels_of_anchor(bind, &w, tile_panel_of(bind->machine, columns));
     const struct tiled tiled = tiled_conv(&w, false);
-    const int64_t chunk =
-        bind_conv_chunk(bind, &w, &panels,
-                        conv_usual_chunk(bind->machine, &w, &panels,
-                                         !w.channels_last && !has_offsets(&w, &panels)));
+    const int64_t nc = bind_nc_block(
+        bind, &w, &panels,
+        conv_usual_nc(bind->machine, &w, &panels, !w.channels_last && !has_offsets(&w, &panels)));
     const bool packs = bind->region->anchor->inputs[1]->kind != VALUE_CONSTANT;
     const struct tile_stores stores = { &w, conv_tile_place(bind, &w),
                                         gathers_long(bind->machine, &w, &panels) };
     const struct tile tile = bind_tile_of_rows(bind, window_out_len(&w), panels.n_rows,
-                                               bind_form(bind, &w, &panels, chunk), &stores);
+                                               bind_form(bind, &w, &panels, nc), &stores);
 
     assert(tile.most_pixels <= tile_most_pixels(bind->region, columns)); /* its overlap */
-    keys_offer(bind->keys, "fetch",
-               arena_printf(bind->arena, "%d",
-                            (int)conv_fetch(&panels, chunk, &tile, window_out_len(&w))));
+    keys_offer(
+        bind->keys, "fetch",
+        arena_printf(bind->arena, "%d", (int)conv_fetch(&panels, nc, &tile, window_out_len(&w))));
     bind_reading(bind, &w, &panels, &tile);
     bind_flag(bind, "packs", packs);
     if (packs)

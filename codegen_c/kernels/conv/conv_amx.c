@@ -22,7 +22,7 @@ enum {
     POINTER = 8,
     MOST_ON_STACK = 112 << 10, /* bytes of x's terms on the stack, with pointers to the inputs, */
     MOST_PARTS = 1 << 20,      /* or in the arena: half of the L2 */
-    MOST_CHUNK = 400 << 10,    /* and of the weights of an NC block, which few pixels wait for */
+    MOST_NC = 400 << 10,       /* and of the weights of an NC block, which few pixels wait for */
     CHANNELS = 64
 };
 
@@ -89,14 +89,14 @@ static bool accepts_matmul_amx(const struct region *region, const char **why)
 }
 
 /* The NC block, whose weights stay in the L2; none with overlap, as each block reads x again. */
-static int64_t chunk_of(const struct bind *bind, const struct window *w)
+static int64_t nc_of(const struct bind *bind, const struct window *w)
 {
     const int64_t len = window_k_len(w) * amx_inputs(w->in_c);
-    const int64_t fit = MOST_CHUNK / (AMX_PARTS * PART * len) / CHANNELS * CHANNELS;
+    const int64_t fit = MOST_NC / (AMX_PARTS * PART * len) / CHANNELS * CHANNELS;
     const int64_t most = fit ? fit : CHANNELS, n = (w->out_c + most - 1) / most;
-    const int64_t chunk = (w->out_c + n * CHANNELS - 1) / (n * CHANNELS) * CHANNELS;
+    const int64_t nc = (w->out_c + n * CHANNELS - 1) / (n * CHANNELS) * CHANNELS;
 
-    return bind->region->place.overlaps || chunk >= w->out_c ? w->out_c : chunk;
+    return bind->region->place.overlaps || nc >= w->out_c ? w->out_c : nc;
 }
 
 /* Channels computed together, of which the last may be fewer, and the functions that store their
@@ -133,7 +133,7 @@ static bool bind_conv_amx(struct bind *bind)
     const int pixels = shape.high * shape.rows;
     const bool pointwise = conv_is_pointwise(&w);
     const int64_t n_pointers = pixels * window_k_len(&w);
-    const int64_t chunk = chunk_of(bind, &w);
+    const int64_t nc = nc_of(bind, &w);
     const bool on_stack = parts_bytes(&w, &shape) + n_pointers * POINTER <= MOST_ON_STACK;
     struct tile_place place = conv_tile_place(bind, &w);
     struct epilogue_store end;
@@ -159,17 +159,17 @@ static bool bind_conv_amx(struct bind *bind)
         bind_text(bind, "inputs", "IN_C");
     else
         bind_text(bind, "inputs", "((IN_C + 31) / 32 * 32)");
-    bind_flag(bind, "chunked", chunk < w.out_c);
-    bind_int(bind, "chunk_c", chunk);
-    bind_text(bind, "first_block", chunk < w.out_c ? "chunk" : "0");
-    if (w.out_c % chunk == 0)
-        bind_text(bind, "last_block", chunk < w.out_c ? "chunk + CHUNK" : "OUT_C");
+    bind_flag(bind, "nc_blocks", nc < w.out_c);
+    bind_int(bind, "nc", nc);
+    bind_text(bind, "first_block", nc < w.out_c ? "chunk" : "0");
+    if (w.out_c % nc == 0)
+        bind_text(bind, "last_block", nc < w.out_c ? "chunk + CHUNK" : "OUT_C");
     else
         bind_text(bind, "last_block", "OUT_C && block < chunk + CHUNK");
     if (w.out_c <= 4 / shape.high * AMX_LANES)
         bind_text(bind, "x_parts", "x_first");
     else
-        bind_text(bind, "x_parts", "block == %s ? x_first : NULL", chunk < w.out_c ? "chunk" : "0");
+        bind_text(bind, "x_parts", "block == %s ? x_first : NULL", nc < w.out_c ? "chunk" : "0");
     bind_flag(bind, "on_stack", on_stack);
     if (!on_stack) {
         bind_helper(bind, "first_line");

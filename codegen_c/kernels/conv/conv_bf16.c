@@ -40,7 +40,7 @@ static int64_t rounded_up(int64_t n, int64_t multiple)
 }
 
 /* Channels whose weights are converted at a time, in whole panels. */
-static int64_t chunk_of(const struct window *w)
+static int64_t nc_of(const struct window *w)
 {
     const int64_t all = rounded_up(w->out_c, BF16_LANES);
     const int64_t fit = MOST_WEIGHTS / (words_of(w) * WORD) / PANEL * PANEL;
@@ -51,7 +51,7 @@ static int64_t chunk_of(const struct window *w)
 /* Whether the weights of all channels fit on the stack when dequantised. */
 static bool bf16_takes_all_channels(const struct window *w)
 {
-    return chunk_of(w) >= w->out_c;
+    return nc_of(w) >= w->out_c;
 }
 
 /* --- accepts ---------------------------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static bool accepts_conv_bf16(const struct region *region, const char **why)
     if (w.groups > 1 || w.rank > 2 || !w.out_channels_last)
         return false;
     *why = "there are too many weights for each channel";
-    return chunk_of(&w) > 0;
+    return nc_of(&w) > 0;
 }
 
 static bool accepts_dense_bf16(const struct region *region, const char **why)
@@ -141,7 +141,7 @@ static void bind_patches(struct bind *bind, const struct window *w)
         pointwise && w->in_c % 2 == 0 && !operand_input(bind->region, 0).apart;
     const bool in_planes = !w->channels_last && w->in_c > 1;
     const bool turned =
-        in_planes && w->in_c * window_in_len(w) + chunk_of(w) * words_of(w) * WORD <= MOST_IMAGE;
+        in_planes && w->in_c * window_in_len(w) + nc_of(w) * words_of(w) * WORD <= MOST_IMAGE;
     const bool planes = in_planes && !turned;
     const bool runs =
         !planes && w->dil[2] == 1 && (!w->channels_last || !operand_input(bind->region, 0).apart);
@@ -190,7 +190,7 @@ static bool bind_conv_bf16(struct bind *bind)
 {
     const struct window w = window_of_conv(bind->region);
     const bool some = w.out_c % BF16_LANES != 0;
-    const int64_t chunk = chunk_of(&w), all = rounded_up(w.out_c, BF16_LANES);
+    const int64_t nc = nc_of(&w), all = rounded_up(w.out_c, BF16_LANES);
     struct tile_place place = conv_tile_place(bind, &w);
     struct epilogue_store end;
     bool stores;
@@ -204,12 +204,12 @@ static bool bind_conv_bf16(struct bind *bind)
     bind_patches(bind, &w);
     bind_tiles(bind, &w, stores ? &end : NULL, some);
     bind_int(bind, "stored", all);
-    bind_flag(bind, "chunked", chunk < all);
-    bind_int(bind, "chunk_c", chunk);
-    bind_text(bind, "chunk", chunk < all ? "CHUNK" : "STORED");
-    bind_text(bind, "first_block", chunk < all ? "chunk" : "0");
-    bind_text(bind, "last_block", chunk < all ? "last" : "STORED");
-    bind_text(bind, "in_chunk", chunk < all ? "(block - chunk)" : "block");
+    bind_flag(bind, "nc_blocks", nc < all);
+    bind_int(bind, "nc", nc);
+    bind_text(bind, "nc_or_all", nc < all ? "CHUNK" : "STORED");
+    bind_text(bind, "first_block", nc < all ? "chunk" : "0");
+    bind_text(bind, "last_block", nc < all ? "last" : "STORED");
+    bind_text(bind, "in_block", nc < all ? "(block - chunk)" : "block");
     bind_flag(bind, "stores", stores);
     if (stores) {
         bind_text(bind, "end_args", "%s, n_pixels, OUT_C - block%s", epilogue_store_y(bind, &place),

@@ -26,7 +26,7 @@ enum {
     MOST_SUMS = 64 << 10,  /* and of sums, on the stack */
     MOST_N = 256,          /* output pixels at a time, or a row of them */
     ENOUGH_N = 64,         /* enough pixels to make dequantising weights a tenth of the work */
-    CHUNK = 64,            /* KC block: weights of a channel dequantised at a time */
+    KC = 64,               /* KC block: weights of a channel dequantised at a time */
     NUMBER = 4             /* bytes */
 };
 
@@ -249,7 +249,7 @@ static bool bind_conv_decoded(struct bind *bind)
     bind_conv_width(bind, &panels, "panel");
     bind_text(bind, "tile_more", "%s", tile.fn);
     bind_int(bind, "panel", panels.width);
-    bind_int(bind, "chunk", CHUNK);
+    bind_int(bind, "kc", KC);
     bind_flag(bind, "zeros_behind", panels_last_width(&panels) % tile.most_channels != 0);
     bind_int(bind, "parts", (width + tile.most_channels - 1) / tile.most_channels);
     bind_span(bind, panels.n_rows, &tile);

@@ -24,7 +24,7 @@ enum {
     SMALL_IMAGE = 64, /* pixels */
     /* But each NC block computes its pixels' correction sums again, which counts if inputs are in
      * registers and products take half the time (docs/lab/kernels.md). */
-    FEWEST_CHUNKED = 64,
+    FEWEST_NC = 64,
 
     /* Quantised weights are dequantised an NC block at a time, at least a panel: bytes of these; on
      * the stack if they are few. */
@@ -210,18 +210,17 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
 /* Sets where the weights of the tile at `block` begin and, if quantised, how an NC block is
  * dequantised into scratch. Returns the floats that takes. */
 static int64_t bind_decoded_weights(struct bind *bind, const struct window *w,
-                                    const struct panels *panels, int64_t chunk,
-                                    const char *scale_at)
+                                    const struct panels *panels, int64_t nc, const char *scale_at)
 {
-    const bool small = weight_is_small(bind->region), chunked = chunk < panels->n_rows;
-    const int64_t rows = chunked ? chunk : panels_rows(panels);
+    const bool small = weight_is_small(bind->region), in_blocks = nc < panels->n_rows;
+    const int64_t rows = in_blocks ? nc : panels_rows(panels);
     const int64_t n = small ? rows * panels->len + panels->width /* vectors read on */ : 0;
     const int width = (int)panels->width;
-    const char *block = chunked ? "(block - chunk)" : "block";
+    const char *block = in_blocks ? "(block - chunk)" : "block";
 
     bind_flag(bind, "small", small);
-    bind_flag(bind, "braces", small && (chunked || w->groups * w->batch > 1));
-    bind_text(bind, "of_chunk", chunked ? "a chunk" : "all channels");
+    bind_flag(bind, "braces", small && (in_blocks || w->groups * w->batch > 1));
+    bind_text(bind, "of_block", in_blocks ? "a chunk" : "all channels");
     bind_int(bind, "panel", width);
     if (!small) {
         bind_conv_weight_at(bind, w, panels);
@@ -365,17 +364,17 @@ static void bind_copies(struct bind *bind, const struct window *w, const struct 
 }
 
 /* The default NC block. */
-static int64_t usual_chunk(const struct bind *bind, const struct window *w,
-                           const struct panels *panels)
+static int64_t usual_nc(const struct bind *bind, const struct window *w,
+                        const struct panels *panels)
 {
     const bool few = window_out_len(w) <= SMALL_IMAGE && !copies_all(bind->region, w);
-    const int64_t chunk = weight_is_small(bind->region)
-                              ? conv_channels_within(MOST_DECODED, panels)
-                              : conv_cached_chunk(bind->machine, panels, few ? 4 : 1);
+    const int64_t nc = weight_is_small(bind->region)
+                           ? conv_channels_within(MOST_DECODED, panels)
+                           : conv_cached_nc(bind->machine, panels, few ? 4 : 1);
     const bool adds_up =
         few && !weight_is_small(bind->region) && bind->machine->adders == ADDERS_REGISTERS;
 
-    return adds_up && chunk < FEWEST_CHUNKED ? FEWEST_CHUNKED : chunk;
+    return adds_up && nc < FEWEST_NC ? FEWEST_NC : nc;
 }
 
 /* Pixels whose correction sums are made together: as many as leave a quarter of the L1 to weights
@@ -400,9 +399,9 @@ static bool bind_conv_pairs(struct bind *bind)
     const struct window w = window_of_conv(bind->region);
     const struct panels panels = conv_panels_of_anchor(bind, &w, tile_panel(bind->machine));
     const bool decoded = weight_is_small(bind->region);
-    const int64_t chunk = bind_conv_chunk(bind, &w, &panels, usual_chunk(bind, &w, &panels));
+    const int64_t nc = bind_nc_block(bind, &w, &panels, usual_nc(bind, &w, &panels));
     const bool ahead =
-        w.groups * w.batch == 1 && !decoded && conv_fetches_weights(bind->machine, &panels, chunk);
+        w.groups * w.batch == 1 && !decoded && conv_fetches_weights(bind->machine, &panels, nc);
     const int64_t step = step_of(bind, &w, ahead);
     const struct tile_place place = place_of(bind, &w);
     struct epilogue_store end;
@@ -425,7 +424,7 @@ static bool bind_conv_pairs(struct bind *bind)
     bind_conv_places(bind, &w);
     scale = bind_weights(bind, &w, &panels);
     scale_at = arena_printf(bind->arena, "&%s[%s]", scale, place.channel);
-    n_weights = bind_decoded_weights(bind, &w, &panels, chunk, scale_at);
+    n_weights = bind_decoded_weights(bind, &w, &panels, nc, scale_at);
     bind_conv_width(bind, &panels, "block");
     bind_flag(bind, "stores", stores);
     bind_strips(bind, &w, &tile);

@@ -13,7 +13,7 @@
 #include "codegen_c/microkernel/tile.h"
 
 enum {
-    CHUNK = 32 /* KC block: weights of a channel, dequantised on the stack */
+    KC = 32 /* KC block: weights of a channel, dequantised on the stack */
 };
 
 bool accepts_dense_small(const struct region *region, const char **why)
@@ -37,7 +37,7 @@ static bool bind_conv_small(struct bind *bind)
                                            (struct tile_form){ .input = TILE_ROWS, .adds = true });
     const int64_t in_c = w.in_c / w.groups;
     /* With one tap a block never has several: the two forms do the same, and one function serves all channels. */
-    const bool wide = in_c >= CHUNK || (functions_are_shared(bind) && window_k_len(&w) == 1);
+    const bool wide = in_c >= KC || (functions_are_shared(bind) && window_k_len(&w) == 1);
     int pixels, channels;
 
     tile_extents(bind->machine, 0, panels.n_rows, &pixels, &channels);
@@ -51,8 +51,8 @@ static bool bind_conv_small(struct bind *bind)
     bind_int(bind, "panel", panels.width);
     bind_flag(bind, "together", bind->region->place.overlaps && panels.n_rows > panels.width);
     bind_flag(bind, "wide", wide);
-    bind_int(bind, "chunk", CHUNK);
-    bind_int(bind, "chunk_taps", wide ? 1 : CHUNK / in_c);
+    bind_int(bind, "kc", KC);
+    bind_int(bind, "kc_taps", wide ? 1 : KC / in_c);
     bind_text(bind, "under", wide ? "CHUNK" : "CHUNK_TAPS * IN_C");
     bind_int(bind, "group", tile_group(bind->region));
     bind_flag(bind, "zeros_behind",

@@ -6,7 +6,7 @@
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/panels.h"
-#include "codegen_c/microkernel/conv_chunk.h"
+#include "codegen_c/microkernel/nc_block.h"
 #include "codegen_c/microkernel/tile.h"
 
 /* The weights of a convolution in panels of `width` channels, [groups, out_c / width][kernel,

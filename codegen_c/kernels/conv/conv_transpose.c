@@ -15,7 +15,7 @@
 #include "codegen_c/microkernel/tile.h"
 
 enum {
-    CHUNK = 64,     /* output channels; their sums are on the stack */
+    BLOCK = 64,     /* output channels; their sums are on the stack */
     MOST_TAPS = 128 /* of a pixel: pointers to their inputs are on the stack */
 };
 
@@ -94,7 +94,7 @@ static bool bind_conv_transpose_last(struct bind *bind)
     bind_int(bind, "out_c", w.out_c / w.groups);
     bind_int(bind, "in_pixel", w.in_c);
     bind_int(bind, "out_pixel", w.out_c);
-    bind_int(bind, "chunk", row_chunk(w.out_c / w.groups, CHUNK));
+    bind_int(bind, "c_block", row_block(w.out_c / w.groups, BLOCK));
     bind_text(bind, "row", "%s", row_text(bind, &w, "IN", "i"));
     bind_text(bind, "out_row", "%s", row_text(bind, &w, "OUT", "o"));
     bind_text(bind, "channel", grouped ? "g * IN_C + ic" : "ic");

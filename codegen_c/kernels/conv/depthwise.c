@@ -27,9 +27,9 @@ enum {
     MOST_MULTIPLIER = 3, /* output channels per input; with few channels tiles of output channels
                             are better */
     ENOUGH_CHANNELS = 8,
-    CHUNK = 64,         /* channels at most; their sums are on the stack */
+    BLOCK = 64,         /* channels at most; their sums are on the stack */
     WIDE_LANES = 16,    /* lanes of the widest vectors */
-    DECODED_CHUNK = 16, /* of quantised data; the floats are scratch, or on the stack … */
+    DECODED_BLOCK = 16, /* of quantised data; the floats are scratch, or on the stack … */
     MOST_STRIP_ROWS = 5 /* … rows of a strip, at most */
 };
 
@@ -104,11 +104,11 @@ bool accepts_depthwise(const struct region *region, const char **why)
 
 /* Channels at a time: one of the widest vectors, whose sums compilers then keep in registers
  * through the epilogue; or a few overlapping vectors if fewer fit. */
-static int64_t chunk_of(int64_t channels, bool decoded)
+static int64_t block_of(int64_t channels, bool decoded)
 {
     if (decoded)
-        return row_chunk(channels, DECODED_CHUNK);
-    return channels % WIDE_LANES == 0 ? WIDE_LANES : row_chunk(channels, CHUNK);
+        return row_block(channels, DECODED_BLOCK);
+    return channels % WIDE_LANES == 0 ? WIDE_LANES : row_block(channels, BLOCK);
 }
 
 /* Rows of x under a window. */
@@ -120,7 +120,7 @@ static int64_t rows_of(const struct window *w)
 /* Floats of the rows that are kept. */
 static int64_t kept_numbers(const struct window *w)
 {
-    return chunk_of(w->in_c, true) * rows_of(w) * w->in[2];
+    return block_of(w->in_c, true) * rows_of(w) * w->in[2];
 }
 
 /* Whether quantised x is dequantised onto the stack, a strip of a few columns at a time: the first
@@ -159,8 +159,8 @@ static bool is_alike(const struct bind *bind, const struct region *other)
            w.out_c / w.in_c == x.out_c / x.in_c &&
            anchor_source(region, 0)->type.dtype == anchor_source(other, 0)->type.dtype &&
            anchor_input(region, 1)->dtype == anchor_input(other, 1)->dtype &&
-           chunk_of(w.in_c, data_is_small(region) || weight_is_small(region)) ==
-               chunk_of(x.in_c, data_is_small(other) || weight_is_small(other)) &&
+           block_of(w.in_c, data_is_small(region) || weight_is_small(region)) ==
+               block_of(x.in_c, data_is_small(other) || weight_is_small(other)) &&
            columns_of(bind, &w) == columns_of(bind, &x);
 }
 
@@ -277,9 +277,9 @@ static void bind_depthwise_weight(struct bind *bind, const struct window *w)
 
 /* A block of the result's channels is contiguous: on PCs it is quantised, and operands are
  * dequantised, by vectors. */
-static bool bind_rows_of_channels(struct bind *bind, const struct position *position, int64_t chunk)
+static bool bind_rows_of_channels(struct bind *bind, const struct position *position, int64_t block)
 {
-    struct epilogue_row row = { .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = chunk };
+    struct epilogue_row row = { .i = "i", .n = "CHUNK", .most = "CHUNK", .multiple = block };
 
     bind_start(bind, "CHANNELS", "first", position, &row.start);
     return bind_row_epilogue(bind, "sum[j * CHUNK + i]", position, &row);
@@ -319,7 +319,7 @@ static void bind_straight(struct bind *bind, const struct window *w, const struc
     bind_text(bind, "out_step", "%s", step);
 }
 
-static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, int64_t chunk)
+static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, int64_t block)
 {
     const bool in_rows = bind->region->fn->ret->inputs[0]->type.dtype != DTYPE_F32 &&
                          machine_has_deep_stack(bind->machine) && w->out_c == w->in_c;
@@ -340,12 +340,12 @@ static bool bind_depthwise_epilogue(struct bind *bind, const struct window *w, i
     bind_helper(bind, "keep_loop");
     bind_flag(bind, "in_rows", in_rows);
     bind_flag(bind, "array", !in_rows);
-    return in_rows ? bind_rows_of_channels(bind, &position, chunk)
+    return in_rows ? bind_rows_of_channels(bind, &position, block)
                    : bind_epilogue(bind, "sum[j * CHUNK + i]", &position);
 }
 
-/* Binds how CHUNK values of a pixel are dequantised by vectors, into the kept rows or a strip's. */
-static void bind_decoding(struct bind *bind, const struct window *w, bool strips, int64_t chunk)
+/* Binds how BLOCK values of a pixel are dequantised by vectors, into the kept rows or a strip's. */
+static void bind_decoding(struct bind *bind, const struct window *w, bool strips, int64_t block)
 {
     struct arena *arena = bind->arena;
     struct value *x = anchor_source(bind->region, 0);
@@ -356,7 +356,7 @@ static void bind_decoding(struct bind *bind, const struct window *w, bool strips
     const char *to =
         arena_printf(arena, "&rows[(n_rows %% ROWS * %s + iw) * CHUNK]", strips ? "WIDTH" : "IN_W");
     const char *decode =
-        coded ? codec_unpack(bind, &x->type, bind_operand(bind, x), from, "CHUNK", to, chunk)
+        coded ? codec_unpack(bind, &x->type, bind_operand(bind, x), from, "CHUNK", to, block)
               : NULL;
 
     bind_flag(bind, "by_vector", decode != NULL);
@@ -369,8 +369,8 @@ static bool bind_depthwise(struct bind *bind)
     struct row_family family;
     const bool coded = data_is_small(bind->region), small = weight_is_small(bind->region);
     const bool strips = depthwise_goes_down_strips(bind->region, &w), kept = coded && !strips;
-    const int64_t chunk = chunk_of(w.in_c, coded || small), rows = rows_of(&w);
-    const struct row_vector vector = bind_row_vector(bind, chunk);
+    const int64_t block = block_of(w.in_c, coded || small), rows = rows_of(&w);
+    const struct row_vector vector = bind_row_vector(bind, block);
     struct limits limits;
     const bool straight = goes_straight(bind->region, &w, &limits);
 
@@ -380,16 +380,16 @@ static bool bind_depthwise(struct bind *bind)
     bind_input(bind, "x", 0);
     bind_window(bind, &w);
     /* gcc's 16-lane loops are no help for rows of 8, which it would then compute one by one. */
-    bind_text(bind, "wide", chunk % WIDE_LANES == 0 ? "WIDE WIDE_LOOPS" : "WIDE");
+    bind_text(bind, "wide", block % WIDE_LANES == 0 ? "WIDE WIDE_LOOPS" : "WIDE");
     bind_flag(bind, "batched", w.batch > 1);
     bind_int(bind, "batch", w.batch);
     bind_int(bind, "in_c", w.in_c);
-    bind_int(bind, "chunk", chunk);
+    bind_int(bind, "c_block", block);
     bind_pixel_strides_of(bind, x_is_apart(bind));
     bind_flag(bind, "multiplied", w.out_c > w.in_c);
     bind_int(bind, "multiplier", w.out_c / w.in_c);
     bind_int(bind, "rows", rows);
-    bind_flag(bind, "by_chunk", coded || small);
+    bind_flag(bind, "by_block", coded || small);
     bind_flag(bind, "strips", strips);
     bind_flag(bind, "kept", kept);
     bind_text(bind, "vector", "%s", vector.type);
@@ -400,16 +400,16 @@ static bool bind_depthwise(struct bind *bind)
     bind_text(bind, "numbers", kept ? "rows + ROWS * IN_W * CHUNK" : "(float *)scratch");
     if (kept || small)
         bind_scratch_numbers(bind, (kept ? kept_numbers(&w) : 0) +
-                                       (small ? chunk * window_k_len(&w) * w.out_c / w.in_c : 0));
+                                       (small ? block * window_k_len(&w) * w.out_c / w.in_c : 0));
     bind_depthwise_weight(bind, &w);
     bind_row_tiles(bind, &w, !strips && find_family(bind, &family) ? &family : NULL,
                    columns_of(bind, &w), sums_are_fused(bind) ? vector.fuse : NULL);
     bind_places(bind, &w);
-    bind_decoding(bind, &w, strips, chunk);
+    bind_decoding(bind, &w, strips, block);
     bind_flag(bind, "straight", straight);
     if (straight)
         bind_straight(bind, &w, &limits, vector.type);
-    return straight || bind_depthwise_epilogue(bind, &w, chunk);
+    return straight || bind_depthwise_epilogue(bind, &w, block);
 }
 
 /* Row by row. Dequantised data goes block by block of the channels: all rows of a block, then the

@@ -338,7 +338,7 @@ static int64_t chosen_depth(struct bind *bind, const struct window *w,
     for (int i = 0; i < N_DEPTHS; i++)
         if (winograd_takes_depth(bind->region, w, s->m, depths[i]))
             values[n++] = depths[i];
-    return n > 1 ? bind_knob(bind, KNOB_CHUNK, s->depth, n, values) : 0;
+    return n > 1 ? bind_knob(bind, KNOB_NC, s->depth, n, values) : 0;
 }
 
 struct winograd_shape winograd_chosen_shape(struct bind *bind, const struct window *w)

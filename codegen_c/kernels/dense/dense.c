@@ -29,13 +29,13 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
     bind_int(bind, "out_c", d->out_c);
     if (!many) {
         const bool coded = data_is_small(bind->region);
-        const bool chunked = coded && weight_is_small(bind->region);
+        const bool in_blocks = coded && weight_is_small(bind->region);
 
-        bind_flag(bind, "chunked", chunked);
-        bind_flag(bind, "whole", coded && !chunked);
-        if (coded && !chunked)
+        bind_flag(bind, "kc_blocks", in_blocks);
+        bind_flag(bind, "whole", coded && !in_blocks);
+        if (coded && !in_blocks)
             bind_scratch_numbers(bind, d->in_c);
-        return bind_epilogue_at(bind, chunked ? "sum[at - start]" : "sum[i]", "at");
+        return bind_epilogue_at(bind, in_blocks ? "sum[at - start]" : "sum[i]", "at");
     }
     bind_int(bind, "rows", d->rows);
     bind_scratch_numbers(bind, d->in_c * TILE);

@@ -69,20 +69,21 @@ static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes co
 {
     const bool words = codes == GEMV_WORDS, unpacked = codes == GEMV_UNPACKED;
     const bool coded = data_is_small(bind->region), few = in_c <= MOST_ON_STACK;
-    const bool whole = coded && !unpacked && (few || !words), chunked = coded && words && !few;
-    const bool by_chunks = nonzero && in_c > MOST_PLACES;
+    const bool whole = coded && !unpacked && (few || !words), in_blocks = coded && words && !few;
+    const bool listed_in_blocks = nonzero && in_c > MOST_PLACES;
 
     bind_flag(bind, "whole", whole);
-    bind_flag(bind, "chunked", chunked);
+    bind_flag(bind, "kc_blocks", in_blocks);
     bind_flag(bind, "nonzero", nonzero);
-    bind_flag(bind, "by_chunks", by_chunks);
-    bind_flag(bind, "at_once", !unpacked && !chunked && !by_chunks);
-    keys_offer(bind->keys, "chunk_len", arena_printf(bind->arena, "%d", MOST_PLACES));
+    bind_flag(bind, "listed_in_blocks", listed_in_blocks);
+    bind_flag(bind, "at_once", !unpacked && !in_blocks && !listed_in_blocks);
+    keys_offer(bind->keys, "listed_kc", arena_printf(bind->arena, "%d", MOST_PLACES));
     keys_offer(bind->keys, "block", arena_printf(bind->arena, "%d", OUTPUTS_OF_PLACES));
     bind_text(bind, "places", nonzero ? "nonzero, n_nonzero, " : "");
     keys_offer(bind->keys, "find", nonzero ? gemv_places_function(bind) : "");
-    bind_text(bind, "in", few ? "float in[IN_C];" : "float *const in = (float *)scratch; /* [IN_C] */");
-    bind_text(bind, "chunk", coded ? "in" : "&in[k]");
+    bind_text(bind, "in",
+              few ? "float in[IN_C];" : "float *const in = (float *)scratch; /* [IN_C] */");
+    bind_text(bind, "kc_in", coded ? "in" : "&in[k]");
     bind_text(bind, "from", words ? "0, IN_C, " : "");
     if (whole && !few)
         bind_scratch_numbers(bind, in_c);

@@ -9,7 +9,7 @@
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/dense/dense.h"
 #include "codegen_c/kernels/dense/dense_tiles.h"
-#include "codegen_c/microkernel/conv_chunk.h"
+#include "codegen_c/microkernel/nc_block.h"
 #include "codegen_c/microkernel/tile.h"
 #include "codegen_c/microkernel/tile_time.h"
 
@@ -77,12 +77,12 @@ static bool takes_conv(const struct region *region, const char **why)
     *why = "the machine's third cache is near, or it has none";
     if (!region->machine->far_l3 || !window_is_dense(region, &dense))
         return false;
-    *why = "its weights are one chunk";
+    *why = "its weights are one NC block";
     panels = (struct panels){ .n_rows = dense.out_c,
                               .len = dense.in_c,
                               .width = tile_panel_of(region->machine, dense.out_c) };
     window = window_of_conv(region);
-    if (conv_usual_chunk(region->machine, &window, &panels, false) >= dense.out_c)
+    if (conv_usual_nc(region->machine, &window, &panels, false) >= dense.out_c)
         return false;
     *why = "its rows are one tile";
     tile_extents(region->machine, 0, dense.out_c, &pixels, &channels);

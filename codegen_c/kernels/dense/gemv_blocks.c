@@ -91,7 +91,7 @@ static bool bind_shape(struct bind *bind, const struct dense *d)
     const struct value *weight = bind->region->anchor->inputs[1];
     const bool words = gemv_takes_words(weight), coded = data_is_small(bind->region);
     const int64_t block = weight->type.quant->block;
-    const int chunk = words ? CODED_AT_ONCE : UNPACKED_AT_ONCE;
+    const int kc = words ? CODED_AT_ONCE : UNPACKED_AT_ONCE;
 
     bind_data(bind);
     bind_input(bind, "x", 0);
@@ -99,8 +99,8 @@ static bool bind_shape(struct bind *bind, const struct dense *d)
     bind_blocks_of_outputs(bind, weight, d->out_c);
     bind_text(bind, "add_block", "%s", blocks_function(bind, weight, "add_block", false));
     bind_flag(bind, "unpacked", !words);
-    bind_flag(bind, "chunked", coded || !words);
-    bind_int(bind, "chunk", block < chunk ? block : chunk);
+    bind_flag(bind, "kc_blocks", coded || !words);
+    bind_int(bind, "kc", block < kc ? block : kc);
     bind_text(bind, "outputs",
               !words  ? "%d"
               : coded ? "%d"

@@ -12,7 +12,7 @@
 
 enum { X, W, X_ZERO, W_ZERO };
 enum { FEW = 4 };         /* output channels of a group: fewer would leave tiles empty */
-enum { MOST_CHUNKS = 8 }; /* most values of the knob */
+enum { MOST_BLOCKS = 8 }; /* most values of the knob */
 enum { WIDE_LANES = 8 };  /* with fewer (SSE2) an unknown zero point costs what vectors gain */
 
 /* How a patch is gathered on the stack: `len` elements at a time, in copies of `run`: kernel rows,
@@ -152,24 +152,24 @@ static void bind_conv_places(struct bind *bind, const struct window *w, bool qua
 
 /* Binds the NC block: all channels, unless tuning chooses fewer, whose weights stay in a cache
  * while all pixels go by; inputs are then gathered again for each block. */
-static void bind_dot_chunk(struct bind *bind, int64_t channels)
+static void bind_dot_nc_block(struct bind *bind, int64_t channels)
 {
-    int64_t values[MOST_CHUNKS], chunk;
+    int64_t values[MOST_BLOCKS], nc;
     int n = 0;
 
     values[n++] = channels;
-    for (chunk = DOT_BLOCK; chunk < channels && n < MOST_CHUNKS; chunk *= 2)
-        values[n++] = chunk;
-    chunk = bind_knob(bind, KNOB_CHUNK, channels, n, values);
+    for (nc = DOT_BLOCK; nc < channels && n < MOST_BLOCKS; nc *= 2)
+        values[n++] = nc;
+    nc = bind_knob(bind, KNOB_NC, channels, n, values);
     if (bind->region->place.overlaps) /* then all channels of a position go together */
-        chunk = channels;
-    bind_flag(bind, "chunked", chunk < channels);
-    bind_int(bind, "chunk_c", chunk);
-    bind_text(bind, "first_block", chunk < channels ? "chunk" : "0");
+        nc = channels;
+    bind_flag(bind, "nc_blocks", nc < channels);
+    bind_int(bind, "nc", nc);
+    bind_text(bind, "first_block", nc < channels ? "chunk" : "0");
     bind_text(bind, "last_block",
-              chunk >= channels      ? "OUT_C"
-              : channels % chunk > 0 ? "chunk + CHUNK && block < OUT_C"
-                                     : "chunk + CHUNK");
+              nc >= channels      ? "OUT_C"
+              : channels % nc > 0 ? "chunk + CHUNK && block < OUT_C"
+                                  : "chunk + CHUNK");
 }
 
 /* Whether a tile's patches can be read from x in place: they have that layout and stay until all
@@ -183,7 +183,8 @@ static bool lies_as_patches(const struct region *region, const struct window *w)
 /* Whether patches are converted from where they lie in x, side by side, and not gathered before. */
 static void bind_straight(struct bind *bind, bool side_by_side, int64_t len)
 {
-    const bool plain = dot_is_plain(bind->machine), straight = plain && side_by_side && len % 4 == 0;
+    const bool plain = dot_is_plain(bind->machine),
+               straight = plain && side_by_side && len % 4 == 0;
 
     bind_flag(bind, "straight", straight);
     bind_flag(bind, "gathers", plain && !straight);
@@ -222,7 +223,7 @@ static bool bind_qnn_conv_tiles(struct bind *bind)
     bind_int(bind, "out_c", w.out_c / w.groups);
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
-    bind_dot_chunk(bind, dot.channels);
+    bind_dot_nc_block(bind, dot.channels);
     bind_text(bind, "turn", dot_is_plain(bind->machine) ? "" : " ^ DOT_TURN(X_SIGNED)");
     bind_pixels(bind, &w, bind->region->place.low_scratch && part.len < dot.len);
     position_by_division(bind, "at", &position);
@@ -334,7 +335,7 @@ static bool bind_qnn_dense_tiles(struct bind *bind)
     bind_dot(bind, &dot, rows == 1, part);
     bind_straight(bind, !bind->region->place.low_scratch || part >= dot.len, dot.len);
     if (rows > 1)
-        bind_dot_chunk(bind, dot.channels);
+        bind_dot_nc_block(bind, dot.channels);
     bind_zero_and_centre(bind, &dot);
     position_by_division(bind, "at", &position);
     position.hoists = rows > 1;

@@ -22,7 +22,7 @@ static bool bind_cumsum(struct bind *bind)
     bind_accumulator(bind, dtype);
     if (inner > 1) {
         bind_flag(bind, "multiplies", multiplies);
-        bind_int(bind, "chunk", inner < most ? inner : most);
+        bind_int(bind, "c_block", inner < most ? inner : most);
     } else {
         bind_text(bind, "start", multiplies ? "1" : "0");
     }

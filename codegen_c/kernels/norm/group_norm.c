@@ -48,7 +48,7 @@ static bool bind_group_norm(struct bind *bind)
 
 static bool bind_group_norm_last(struct bind *bind)
 {
-    enum { CHUNK = 64 /* channels; their sums are on the stack */ };
+    enum { BLOCK = 64 /* channels; their sums are on the stack */ };
     const struct node *node = bind->region->anchor;
     const struct type *x = anchor_input(bind->region, 0);
     const int64_t channels = x->dim[x->rank - 1];
@@ -63,7 +63,7 @@ static bool bind_group_norm_last(struct bind *bind)
     bind_int(bind, "batch", x->dim[0]);
     bind_int(bind, "plane", type_span(x, 1, x->rank - 1));
     bind_int(bind, "channels", channels);
-    bind_int(bind, "chunk", row_chunk(channels, CHUNK));
+    bind_int(bind, "c_block", row_block(channels, BLOCK));
     bind_int(bind, "groups", node->op == OP_GROUP_NORM ? node->attrs.norm.groups : channels);
     bind_text(bind, "at_p", x->dim[0] > 1 ? "(n * PLANE + p)" : "p");
     bind_number(bind, "epsilon", node->attrs.norm.epsilon);

@@ -24,9 +24,9 @@ static bool accepts_global_max_last(const struct region *region, const char **wh
 
 /* f32 sums with a variable per vector, on CPUs with vectors: gcc keeps sums in an array in memory,
  * where each addition waits for the last. */
-static void bind_vector_sums(struct bind *bind, int64_t chunk)
+static void bind_vector_sums(struct bind *bind, int64_t block)
 {
-    const int64_t n = chunk / bind->machine->lanes;
+    const int64_t n = block / bind->machine->lanes;
     struct str sums = { .arena = bind->arena };
 
     bind_vector(bind);
@@ -46,7 +46,7 @@ static bool bind_global_last(struct bind *bind)
     const bool vectors = bind->region->anchor->op == OP_GLOBAL_AVG_POOL && lanes > 1 &&
                          channels % lanes == 0 &&
                          anchor_source(bind->region, 0)->type.dtype == DTYPE_F32;
-    const int64_t chunk = row_chunk(channels, vectors ? MOST_SUMS * lanes : POOL_CHUNK);
+    const int64_t block = row_block(channels, vectors ? MOST_SUMS * lanes : POOL_BLOCK);
     struct position position;
 
     bind_type(bind);
@@ -55,7 +55,7 @@ static bool bind_global_last(struct bind *bind)
     bind_flag(bind, "cleared", !vectors && bind->region->anchor->op == OP_GLOBAL_AVG_POOL);
     bind_text(bind, "wide", "%s", vectors ? "WIDE " : "");
     if (vectors)
-        bind_vector_sums(bind, chunk);
+        bind_vector_sums(bind, block);
     if (bind->region->anchor->op == OP_GLOBAL_MAX_POOL) {
         bind_pool_maximum(bind, "i");
         bind_text(bind, "what", "The maximum of each channel; NaN wins.");
@@ -68,7 +68,7 @@ static bool bind_global_last(struct bind *bind)
     bind_int(bind, "batch", x->dim[0]);
     bind_int(bind, "len", type_span(x, 1, x->rank - 1));
     bind_int(bind, "channels", channels);
-    bind_int(bind, "chunk", chunk);
+    bind_int(bind, "c_block", block);
     bind_pixel_strides(bind);
     bind_text(bind, "in_pixel_stride", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
     bind_text(bind, "image", batched ? "n * LEN * %s + " : "",

@@ -43,7 +43,7 @@ static bool compares_shortly(const struct bind *bind, const struct window *w)
 
     return (op == OP_MAX_POOL1D || op == OP_MAX_POOL2D || op == OP_MAX_POOL3D) &&
            anchor_input(bind->region, 0)->dtype == DTYPE_F32 && bind->machine->lanes != 1 &&
-           row_chunk(w->in_c, POOL_CHUNK) > 1 && row_chunk(w->in_c, POOL_CHUNK) <= LONGEST;
+           row_block(w->in_c, POOL_BLOCK) > 1 && row_block(w->in_c, POOL_BLOCK) <= LONGEST;
 }
 
 static bool bind_windows(struct bind *bind, const struct window *w)

@@ -29,7 +29,7 @@ bool bind_pool_epilogue(struct bind *bind, const struct window *w, const char *a
 
 /* --- channels last (pool_last.c) --- */
 
-enum { POOL_CHUNK = 64 /* channels at a time; on the stack */ };
+enum { POOL_BLOCK = 64 /* channels at a time; on the stack */ };
 
 bool takes_channels_last(const char *layout, const char **why);
 

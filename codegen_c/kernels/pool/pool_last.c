@@ -153,7 +153,7 @@ void bind_pool_frame(struct bind *bind, const struct window *w)
     bind_flag(bind, "batched", w->batch > 1);
     bind_int(bind, "batch", w->batch);
     bind_int(bind, "channels", w->in_c);
-    bind_int(bind, "chunk", row_chunk(w->in_c, POOL_CHUNK));
+    bind_int(bind, "c_block", row_block(w->in_c, POOL_BLOCK));
     bind_pixel_strides(bind);
     bind_text(bind, "in_pixel_stride", "%s", pixel_stride_of_x(bind->region, "CHANNELS"));
 }

@@ -10,14 +10,14 @@
 
 enum {
     MOST_COLUMNS = 8,            /* windows at a time */
-    MOST_UNDER = 18 * POOL_CHUNK /* their floats on the stack */
+    MOST_UNDER = 18 * POOL_BLOCK /* their floats on the stack */
 };
 
 /* Windows of a row computed together; 0: one is too wide. */
 static int64_t columns_of(const struct window *w)
 {
     const int64_t most =
-        MOST_UNDER / row_chunk(w->in_c, POOL_CHUNK) - (w->k[2] - 1) * w->dil[2] - 1;
+        MOST_UNDER / row_block(w->in_c, POOL_BLOCK) - (w->k[2] - 1) * w->dil[2] - 1;
     const int64_t n = most < 0 ? 0 : most / w->stride[2] + 1;
 
     return n < MOST_COLUMNS ? n : MOST_COLUMNS;
@@ -99,7 +99,7 @@ static void bind_width(struct bind *bind, const struct window *w)
             other->anchor->op != bind->region->anchor->op)
             continue;
         x = window_of_pool(other);
-        if (row_chunk(x.in_c, POOL_CHUNK) != row_chunk(w->in_c, POOL_CHUNK))
+        if (row_block(x.in_c, POOL_BLOCK) != row_block(w->in_c, POOL_BLOCK))
             continue;
         alone = alone && width_of(&x) == own;
         most = width_of(&x) > most ? width_of(&x) : most;
@@ -115,7 +115,7 @@ static bool bind_pool_tiles(struct bind *bind)
     const struct window w = window_of_pool(bind->region);
     const enum op op = bind->region->anchor->op;
     const bool is_max = op == OP_MAX_POOL1D || op == OP_MAX_POOL2D;
-    const struct row_vector vector = bind_row_vector(bind, row_chunk(w.in_c, POOL_CHUNK));
+    const struct row_vector vector = bind_row_vector(bind, row_block(w.in_c, POOL_BLOCK));
     const char *const max = is_max ? vector_max(bind, &vector) : NULL;
     const char *column;
     struct position position;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "frontend/tensors/image/image.h"
 
-enum { MAX_CHUNK_BYTES = 8 << 20, MAX_CHUNKS = 1000 };
+enum { PNG_MAX_CHUNK_BYTES = 8 << 20, PNG_MAX_CHUNKS = 1000 };
 
 struct png {
     struct ctx *ctx;
@@ -70,8 +70,8 @@ static bool decode(struct png *p)
     if (setjmp(png_jmpbuf(p->png)))
         return false;
     png_set_user_limits(p->png, MAX_IMAGE_SIDE, MAX_IMAGE_SIDE);
-    png_set_chunk_malloc_max(p->png, MAX_CHUNK_BYTES);
-    png_set_chunk_cache_max(p->png, MAX_CHUNKS);
+    png_set_chunk_malloc_max(p->png, PNG_MAX_CHUNK_BYTES);
+    png_set_chunk_cache_max(p->png, PNG_MAX_CHUNKS);
     png_set_read_fn(p->png, p, read_bytes);
     png_read_info(p->png, p->info);
     if (!image_check_size(p->ctx, p->path, png_get_image_width(p->png, p->info),

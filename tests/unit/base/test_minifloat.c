@@ -294,7 +294,7 @@ START_TEST(overflow_and_nan_are_those_of_onnx_cast)
 END_TEST
 
 /* --- arrays ----------------------------------------------------------------------------------- */
-enum { CHUNK = 1 << 14 };
+enum { BLOCK = 1 << 14 };
 
 static uint64_t state = 1;
 
@@ -304,11 +304,11 @@ static uint32_t random_bits(void)
     return (uint32_t)(state >> 32);
 }
 
-/* Encodes a chunk of f32 both ways and compares with the search. */
-static void check_chunk(int row, const uint32_t *bits, size_t n)
+/* Encodes a block of f32 both ways and compares with the search. */
+static void check_block(int row, const uint32_t *bits, size_t n)
 {
-    static float values[CHUNK];
-    static uint8_t codes[CHUNK];
+    static float values[BLOCK];
+    static uint8_t codes[BLOCK];
 
     memcpy(values, bits, n * sizeof *values);
     for (int saturate = 0; saturate < 2; saturate++) {
@@ -326,18 +326,18 @@ static void check_chunk(int row, const uint32_t *bits, size_t n)
  * ones. */
 START_TEST(arrays_of_f32_are_encoded_as_one_by_one)
 {
-    static uint32_t bits[CHUNK];
+    static uint32_t bits[BLOCK];
 
     choose(_i);
     if (minifloat_bits(&format) > 8)
         return;
     for (uint32_t exponent = 0; exponent < 512; exponent++) {
-        for (uint32_t i = 0; i < CHUNK; i++)
+        for (uint32_t i = 0; i < BLOCK; i++)
             bits[i] = exponent << 23 | ((((i >> 5) << 14) + (i & 31) - 16) & 0x7FFFFF);
-        check_chunk(_i, bits, CHUNK);
-        for (uint32_t i = 0; i < CHUNK; i++)
+        check_block(_i, bits, BLOCK);
+        for (uint32_t i = 0; i < BLOCK; i++)
             bits[i] = exponent << 23 | (random_bits() & 0x7FFFFF);
-        check_chunk(_i, bits, CHUNK);
+        check_block(_i, bits, BLOCK);
     }
 }
 END_TEST

@@ -75,7 +75,7 @@ static void add_conv(struct str *out, const char *y, const char *x, const char *
 #define DEPTH_2(n) "strides=[2,2], padding=[1,1,1,1], dilation=[1,1], groups=" n
 
 /* Bands of rows, points with a residual, points of many channels, which are gathered, strides,
- * dilations, depthwise ones in chunks of 16 and of 8 channels, and with a stride. */
+ * dilations, depthwise ones in blocks of 16 and of 8 channels, and with a stride. */
 static const char *network(struct arena *arena, const char *f)
 {
     struct str s = { .arena = arena };

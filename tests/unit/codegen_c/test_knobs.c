@@ -51,7 +51,7 @@ static const char net[] =
     "  %g = nn.dense(%z, @wd) : (1,70) f32\n" /* leaves out zeros; chosen for as %f is */
     "}\n";
 
-/* Bytes: a convolution of more than one chunk of channels, rows and one row of a dense layer whose
+/* Bytes: a convolution of more than one NC block, rows and one row of a dense layer whose
  * sums have a number of steps that can be halved twice. */
 static const char bytes[] =
     "fn main(%x: (1,7,9,20) u8, %r: (5,32) i8, %q: (1,32) i8) -> (%a, %b, %c) {\n"
@@ -194,7 +194,7 @@ START_TEST(a_choice_is_seen_in_the_text)
     struct module *module = generated_module(ctx, &row);
     const struct codegen_result usual = generate(module, &row);
     struct choices choices = { .by_signature = { .arena = &ctx->perm } };
-    struct choice choice = { .value = { [KNOB_TILE] = "4x3", [KNOB_CHUNK] = "32" } };
+    struct choice choice = { .value = { [KNOB_TILE] = "4x3", [KNOB_NC] = "32" } };
     struct codegen_result result;
 
     ck_assert_str_eq(usual.regions[0].kernel, "conv");
@@ -207,7 +207,7 @@ START_TEST(a_choice_is_seen_in_the_text)
     ck_assert(!result.regions[1].chosen);
     ck_assert_str_eq(result.regions[0].knobs[KNOB_TILE].taken, "4x3");
     ck_assert_str_eq(result.regions[0].knobs[KNOB_TILE].usual, "2x6");
-    ck_assert_str_eq(result.regions[0].knobs[KNOB_CHUNK].taken, "32");
+    ck_assert_str_eq(result.regions[0].knobs[KNOB_NC].taken, "32");
     ck_assert_ptr_nonnull(
         strstr(generated_text(ctx, &row, ".c"), "enum { PIXELS_4x3 = 3, TILE_4x3 = 4 * LANES };"));
     ck_assert_ptr_nonnull(strstr(generated_text(ctx, &row, ".c"), "CHUNK = 32,"));
@@ -222,7 +222,7 @@ START_TEST(only_what_fits_is_offered)
     struct module *module = generated_module(ctx, &row);
     const struct codegen_result usual = generate(module, &row);
     struct choices choices = { .by_signature = { .arena = &ctx->perm } };
-    struct choice choice = { .value = { [KNOB_UNROLL] = "4", [KNOB_CHUNK] = "32" } };
+    struct choice choice = { .value = { [KNOB_UNROLL] = "4", [KNOB_NC] = "32" } };
     const char *text;
 
     for (int i = 0; i < 3; i++) {
@@ -230,7 +230,7 @@ START_TEST(only_what_fits_is_offered)
 
         ck_assert_int_eq(unroll->n, i == 0 ? 1 : 3); /* 45 steps, 8 steps */
         ck_assert_str_eq(unroll->usual, "1");
-        ck_assert_int_eq(usual.regions[i].knobs[KNOB_CHUNK].n, i == 2 ? 0 : 3);
+        ck_assert_int_eq(usual.regions[i].knobs[KNOB_NC].n, i == 2 ? 0 : 3);
     }
     map_set(&choices.by_signature, usual.regions[1].signature, &choice);
     row.choices = &choices;
@@ -256,7 +256,7 @@ START_TEST(stale_choices_are_told_and_left)
         { KNOB_KERNEL, "conv_of_yore",
           "says kernel=conv_of_yore, which does not take this region" },
         { KNOB_TILE, "5x5", "says tile=5x5, which the kernel conv does not offer here" },
-        { KNOB_CHUNK, "yes", "says chunk=yes, which the kernel conv does not offer here" },
+        { KNOB_NC, "yes", "says nc=yes, which the kernel conv does not offer here" },
         { KNOB_UNROLL, "4", "says unroll=4, which the kernel conv does not offer here" },
     };
     struct generated_case row = { .text = net,
@@ -367,6 +367,7 @@ START_TEST(knobs_are_found_by_name)
         ck_assert_str_ne(knob_what((enum knob)k), "");
     }
     ck_assert_int_eq(knob_find("nonsense"), KNOB_COUNT);
+    ck_assert_int_eq(knob_find("chunk"), KNOB_NC); /* of older logs */
 }
 END_TEST
 

@@ -95,8 +95,8 @@ START_TEST(winograd_is_divided_by_groups_or_channels)
 END_TEST
 
 /* What is too small to be worth it has the text that it has without. */
-/* Weights by chunks around the loop that is divided, each with a last block of its own. */
-START_TEST(chunks_of_weights_have_their_own_end)
+/* NC blocks of weights around the loop that is divided, each with a last block of its own. */
+START_TEST(nc_blocks_of_weights_have_their_own_end)
 {
     struct ctx *ctx = ctx_new("net.onnx");
     const struct generated_case row = {
@@ -142,7 +142,7 @@ int main(void)
     tcase_set_timeout(tests, 0);
     tcase_add_loop_test(tests, parts_make_the_whole, 0, (int)(sizeof cases / sizeof *cases));
     tcase_add_loop_test(tests, winograd_is_divided_by_groups_or_channels, 0, 5);
-    tcase_add_test(tests, chunks_of_weights_have_their_own_end);
+    tcase_add_test(tests, nc_blocks_of_weights_have_their_own_end);
     tcase_add_test(tests, small_regions_stay_whole);
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_NORMAL);

@@ -125,7 +125,7 @@ END_TEST
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* Outputs in panels of every kind; inputs that are looked at all at once, and chunk by chunk. */
+/* Outputs in panels of every kind; inputs that are looked at all at once, and block by block. */
 static const struct {
     int in_c, out_c;
 } sizes[] = {

@@ -135,7 +135,7 @@ START_TEST(a_log_is_continued)
     ck_assert_ptr_eq(tune_log_find(&log, &key, "r", &choice, true), &log.at[1]);
     ck_assert_ptr_null(tune_log_find(&log, &key, "r", &choice, false));
     ck_assert_ptr_null(tune_log_find(&log, &key, "s", &choice, true));
-    choice.value[KNOB_CHUNK] = "32";
+    choice.value[KNOB_NC] = "32";
     ck_assert_ptr_null(tune_log_find(&log, &key, "r", &choice, true));
 }
 END_TEST
@@ -287,7 +287,7 @@ END_TEST
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-/* Two kernels: "a" has tiles and chunks, "b" tiles only. Made-up scores: a sum of what each value
+/* Two kernels: "a" has tiles and NC blocks, "b" tiles only. Made-up scores: a sum of what each value
  * costs. */
 struct made_up {
     int n_tries, most_tries; /* then there is no time left; 0 = never */
@@ -297,7 +297,7 @@ struct made_up {
 
 static const char *const kernels[] = { "a", "b" };
 static const char *const tiles[] = { "1", "2", "3", "4", "5", "6" };
-static const char *const chunks[] = { "10", "20", "30", "40", "50", "60" };
+static const char *const blocks[] = { "10", "20", "30", "40", "50", "60" };
 
 static const struct knob_range *knobs_made_up(void *user, const struct choice *choice)
 {
@@ -309,22 +309,22 @@ static const struct knob_range *knobs_made_up(void *user, const struct choice *c
     ranges[KNOB_KERNEL] = (struct knob_range){ 2, kernels, kernels[0], kernels[b] };
     ranges[KNOB_TILE] = (struct knob_range){ n, tiles, tiles[0], tiles[0] };
     if (!b)
-        ranges[KNOB_CHUNK] = (struct knob_range){ n, chunks, chunks[0], chunks[0] };
+        ranges[KNOB_NC] = (struct knob_range){ n, blocks, blocks[0], blocks[0] };
     return ranges;
 }
 
-/* Tile 3 gains 0.2, chunk 20 gains 0.1, whatever the other is. */
+/* Tile 3 gains 0.2, nc 20 gains 0.1, whatever the other is. */
 static bool try_made_up(void *user, const struct choice *choice, double *score)
 {
     struct made_up *m = user;
-    const char *tile = choice->value[KNOB_TILE], *chunk = choice->value[KNOB_CHUNK];
+    const char *tile = choice->value[KNOB_TILE], *nc = choice->value[KNOB_NC];
 
     if (m->most_tries && m->n_tries == m->most_tries)
         return false;
     m->n_tries++;
     *score = choice->value[KNOB_KERNEL] ? m->b : 1;
     *score += !tile ? 0 : strcmp(tile, "3") == 0 ? -0.2 : 0.1;
-    *score += !chunk ? 0 : strcmp(chunk, "20") == 0 ? -0.1 : 0.1;
+    *score += !nc ? 0 : strcmp(nc, "20") == 0 ? -0.1 : 0.1;
     return true;
 }
 
@@ -343,7 +343,7 @@ START_TEST(few_combinations_are_all_tried)
     ck_assert_int_eq(tune_search_size(&search), 8 + 1 + 2);
     tune_search_run(&search);
     ck_assert_int_eq(m.n_tries, 8 + 1 + 2);
-    ck_assert_str_eq(choice_text(&ctx->perm, &search.best), "tile=3 chunk=20");
+    ck_assert_str_eq(choice_text(&ctx->perm, &search.best), "tile=3 nc=20");
     ck_assert_double_eq_tol(search.best_score, 0.7, 1e-12);
 }
 END_TEST
@@ -354,7 +354,7 @@ START_TEST(many_are_tried_knob_by_knob)
     struct tune_search search = search_of(&m);
 
     tune_search_run(&search);
-    ck_assert_str_eq(choice_text(&ctx->perm, &search.best), "tile=3 chunk=20");
+    ck_assert_str_eq(choice_text(&ctx->perm, &search.best), "tile=3 nc=20");
     ck_assert_int_lt(m.n_tries, 36);
     ck_assert_int_le(m.n_tries, tune_search_size(&search));
 }
@@ -371,7 +371,7 @@ START_TEST(kernels_are_compared)
     search = search_of(&near);
     tune_search_run(&search);
     ck_assert_int_eq(near.n_tries, 8 + 1 + 2);
-    ck_assert_str_eq(choice_text(&ctx->perm, &search.best), "tile=3 chunk=20");
+    ck_assert_str_eq(choice_text(&ctx->perm, &search.best), "tile=3 nc=20");
     near = (struct made_up){ .b = 0.8 };
     search = search_of(&near);
     tune_search_run(&search);

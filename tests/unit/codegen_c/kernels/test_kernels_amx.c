@@ -32,7 +32,7 @@ static const struct kernel_case rows[] = {
     { "conv_amx", "nn.conv2d", LAST, "f32[1,14,13,96]; const f32[40,96,1,1]" },
     { "conv_amx", "nn.conv2d", LAST, "f32[3,7,7,64]; const f32[112,64,1,1]" },
     { "conv_amx", "nn.conv2d", LAST, "f32[1,7,7,640]; const f32[64,640,1,1]" },
-    { "conv_amx", "nn.conv2d", LAST, "f32[1,10,9,384]; const f32[200,384,1,1]" }, /* chunks */
+    { "conv_amx", "nn.conv2d", LAST, "f32[1,10,9,384]; const f32[200,384,1,1]" }, /* NC blocks */
     { "conv_amx", "nn.conv2d", LAST, "f32[1,12,12,1100]; const f32[48,1100,1,1]" },
     { "conv_amx", "nn.conv2d", LAST ", strides=[2,2]", "f32[1,15,16,64]; const f32[64,64,1,1]" },
     { "conv_amx", "nn.conv2d", LAST ", strides=[3,3], padding=[2,1,2,1]",

@@ -18,7 +18,7 @@ static const double tolerance = 1e-6;
 
 /* Channels of whole vectors and not, one of them, two, and both; odd numbers of inputs; positions
  * that fill tiles and not; windows in and out of x, strides and dilations; x in planes; several
- * images; weights in chunks. */
+ * images; weights in NC blocks. */
 static const struct kernel_case rows[] = {
     { "conv_bf16", "nn.conv2d", LAST "groups=1", "f8e4m3[1,6,6,64]; const f8e4m3[64,64,1,1]" },
     { "conv_bf16", "nn.conv2d", LAST "groups=1", "f8e4m3[1,5,5,31]; const f8e4m3[8,31,1,1]" },

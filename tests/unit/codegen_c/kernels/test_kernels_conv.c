@@ -366,7 +366,7 @@ START_TEST(bands_as_wide_as_a_vector_keep_their_numbers)
 END_TEST
 
 /* Long sums of what is gathered out of planes: positions around multiples of tiles, channels around
- * panels, padding, groups and images, weights of more than one chunk. */
+ * panels, padding, groups and images, weights of more than one NC block. */
 static const struct kernel_case gathered[] = {
     { "conv", "nn.conv2d", "strides=[16,16], groups=1", "f32[1,3,32,48]; const f32[64,3,16,16]" },
     { "conv", "nn.conv2d", "strides=[16,16], groups=1", "f32[2,3,48,112]; const f32[70,3,16,16]" },

@@ -148,7 +148,7 @@ END_TEST
 
 /* Where the third cache is far, rows are pixels of the kernel conv, if they are more than a tile:
  * rows around multiples of its tiles, outputs around panels and vectors, both orders of the
- * constant; not where all weights are one chunk. */
+ * constant; not where all weights are one nc. */
 static const struct kernel_case far_weights[] = {
     { "dense_tiles", "nn.dense", "", "f32[8,600]; const f32[200,600]" },
     { "conv", "nn.dense", "", "f32[9,600]; const f32[200,600]" },
@@ -162,7 +162,7 @@ static const struct kernel_case far_weights[] = {
     { "dense_tiles", "nn.dense", "", "f32[197,768]; const f32[10,768]" },
 };
 
-START_TEST(rows_share_chunks_of_weights)
+START_TEST(rows_share_kc_blocks_of_weights)
 {
     struct ctx *ctx = ctx_new("machine");
 
@@ -218,7 +218,7 @@ int main(void)
     tcase_add_test(tests, known_weights_are_packed);
     tcase_add_loop_test(tests, few_results_are_summed_side_by_side, 0,
                         (int)(sizeof few / sizeof *few));
-    tcase_add_test(tests, rows_share_chunks_of_weights);
+    tcase_add_test(tests, rows_share_kc_blocks_of_weights);
     tcase_add_test(tests, two_operands_multiply_in_every_form);
     tcase_add_loop_test(tests, products_end_straight_in_y, 0, 4);
     tcase_add_test(tests, with_less_scratch_parts_add_up);

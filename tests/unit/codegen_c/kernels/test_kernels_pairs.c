@@ -342,7 +342,7 @@ START_TEST(sums_go_from_registers_to_y)
 }
 END_TEST
 
-/* Few inputs, and weights that are fetched a chunk ahead: one pointer tells where all pixels are.
+/* Few inputs, and weights that are fetched an NC block ahead: one pointer tells where all pixels are.
  */
 START_TEST(pixels_a_step_apart)
 {

@@ -20,7 +20,7 @@ static const double tolerance = 2e-6;
 #define LAST "data_layout=\"NHWC\", out_dtype=f32, groups=1"
 
 /* Every type that is decoded; the last panel whole, or of 4 to 28 channels, or shorter than a
- * vector; weights on the stack, in scratch, and in several chunks; strides, groups, images; one
+ * vector; weights on the stack, in scratch, and in several NC blocks; strides, groups, images; one
  * pointer for all pixels; y in planes. */
 static const struct kernel_case rows[] = {
 #define PAIRS(shape, in_c, type, out_c)                                                            \

@@ -93,12 +93,12 @@ START_TEST(results_follow_the_last_part)
 }
 END_TEST
 
-/* Of weights that conv fetches chunk by chunk, so that all of the next are there in time: 128
+/* Of weights that conv fetches nc by nc, so that all of the next are there in time: 128
  * channels by 33 x 2 tiles, and what its sums are added to; where strides leave a quarter of x to
- * be read by each chunk (401,408 bytes of 1.6 MB), 64 channels by 33 tiles. */
+ * be read by each nc (401,408 bytes of 1.6 MB), 64 channels by 33 tiles. */
 static const struct {
     const char *text, *says[3];
-} chunks[] = {
+} blocks[] = {
     { "fn main(%x: (1,14,14,256) f32, %r: (1,14,14,512) f32) -> (%y) {\n"
       "  const @t : (512,256,1,1) f32 = crc32:00000000\n"
       "  %c = nn.conv2d(%x, @t) {groups=1, data_layout=\"NHWC\", out_layout=\"NHWC\"} : "
@@ -117,13 +117,13 @@ static const struct {
 START_TEST(conv_fetches_evenly)
 {
     struct ctx *ctx = ctx_new("evenly");
-    struct generated_case row = { .text = chunks[_i].text,
+    struct generated_case row = { .text = blocks[_i].text,
                                   .tolerance = 1e-5,
                                   .winograd = WINOGRAD_OFF, /* nor AMX */
                                   .machine = machine_find(ctx, "sapphirerapids") };
 
     for (int k = 0; k < 3; k++)
-        ck_assert_int_eq(generated_count(ctx, &row, chunks[_i].says[k]), 1);
+        ck_assert_int_eq(generated_count(ctx, &row, blocks[_i].says[k]), 1);
     generated_check(&row);
     ctx_free(ctx);
 }
@@ -142,7 +142,7 @@ int main(void)
     tcase_add_loop_test(tests, rows_agree_with_the_reference, 0, N_ROWS(rows));
     tcase_add_loop_test(tests, other_machines_have_conv, 0, 4);
     tcase_add_test(tests, results_follow_the_last_part);
-    tcase_add_loop_test(tests, conv_fetches_evenly, 0, N_ROWS(chunks));
+    tcase_add_loop_test(tests, conv_fetches_evenly, 0, N_ROWS(blocks));
     srunner_run_all(runner, CK_ENV);
     n_failed = srunner_ntests_failed(runner);
     srunner_free(runner);

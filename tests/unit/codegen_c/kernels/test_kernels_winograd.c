@@ -173,7 +173,7 @@ START_TEST(late_weights_agree_with_the_reference)
     struct choice choice = { .value = { [KNOB_KERNEL] = "winograd",
                                         [KNOB_WINOGRAD] = "4",
                                         [KNOB_PAIRS] = late[_i].pairs,
-                                        [KNOB_CHUNK] = late[_i].depth } };
+                                        [KNOB_NC] = late[_i].depth } };
     struct choices choices = { .by_signature = { .arena = &ctx->perm } };
     struct generated_case row = {
         .text = late[_i].text,

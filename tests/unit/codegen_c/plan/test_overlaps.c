@@ -355,7 +355,7 @@ static const char *const copies[] = {
     "(1,8,6) nn.depth_to_space {block_size=[3], mode=\"CRD\", layout=\"NWC\"} (1,24,2)",
 };
 
-/* Weights that would all go by for each tile, from a third cache that is far, go by chunks: then
+/* Weights that would all go by for each tile, from a third cache that is far, go by NC blocks: then
  * the result does not lie over x. */
 START_TEST(far_weights_do_not_overlap)
 {
@@ -388,7 +388,7 @@ START_TEST(far_weights_do_not_overlap)
 }
 END_TEST
 
-/* A region is written again when its result has come to lie over x: tiles for chunks, which it had
+/* A region is written again when its result has come to lie over x: tiles for NC blocks, which it had
  * before, are not there for nobody. */
 START_TEST(no_tile_is_left_over)
 {
