@@ -72,15 +72,20 @@ bool takes_constant(const struct region *region, int i, const char **why)
     return false;
 }
 
+void offer_reads(struct bind *bind, enum dtype dtype, const char *get, const char *got)
+{
+    keys_offer(bind->keys, "tx", dtype_c_type(dtype));
+    keys_offer(bind->keys, "get", get);
+    keys_offer(bind->keys, "got", got);
+}
+
 void bind_type(struct bind *bind)
 {
     const char *get, *got;
 
     bind_reads(bind, 0, &get, &got);
-    keys_offer(bind->keys, "tx", dtype_c_type(anchor_input(bind->region, 0)->dtype));
+    offer_reads(bind, anchor_input(bind->region, 0)->dtype, get, got);
     keys_offer(bind->keys, "ts", dtype_c_type(anchor_source(bind->region, 0)->type.dtype));
-    keys_offer(bind->keys, "get", get);
-    keys_offer(bind->keys, "got", got);
 }
 
 void bind_typed_helper(struct bind *bind, const char *stem)
@@ -178,10 +183,10 @@ void position_by_division(struct bind *bind, const char *linear, struct position
 bool bind_fused(struct bind *bind)
 {
     const struct region *region = bind->region;
-    const bool fused = region->fn->ret->inputs[0] != region->anchor->outputs[0];
+    const bool has_epilogue = region->fn->ret->inputs[0] != region->anchor->outputs[0];
 
-    bind_flag(bind, "fused", fused);
-    return fused;
+    bind_flag(bind, "has_epilogue", has_epilogue);
+    return has_epilogue;
 }
 
 bool bind_epilogue_at(struct bind *bind, const char *acc, const char *linear)

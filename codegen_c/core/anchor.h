@@ -23,9 +23,11 @@ bool takes_constant(const struct region *region, int i, const char **why); /* in
 
 /* --- for bind_ -------------------------------------------------------------------------------- */
 
-/* Sets `tx` to the C type that input 0 is computed in, `ts` to the type it is stored in, and `get`
- * and `got`, the text around each element that is read: `${get}in[i]${got}`, which may have only
- * "=", "(" and ")" beside it. */
+/* Sets `tx` to the C type that input 0 is computed in, and `get` and `got`, the text around each
+ * element that is read: `${get}in[i]${got}`, which may have only "=", "(" and ")" beside it. */
+void offer_reads(struct bind *bind, enum dtype dtype, const char *get, const char *got);
+
+/* The same for an input that is computed in its own type; `ts` is the type that it is stored in. */
 void bind_type(struct bind *bind);
 
 /* Sets `suffix` to the short name of that type ("f32") and requests the helper `stem`_`suffix`. */
@@ -51,7 +53,7 @@ void bind_lp(struct bind *bind, int64_t p);
  * `index`, the C index of element i along the axis ("i" if inner is 1). */
 void bind_axis(struct bind *bind, int64_t axis);
 
-/* Whether the region has an epilogue; sets `fused` if so. */
+/* Whether the region has an epilogue; sets `has_epilogue` if so. */
 bool bind_fused(struct bind *bind);
 
 /* The epilogue of a loop that has only y's row-major index: coordinates by division. */

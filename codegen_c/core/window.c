@@ -193,6 +193,11 @@ void bind_window(struct bind *bind, const struct window *w)
     for (size_t row = 0; row < sizeof numbers / sizeof *numbers; row++)
         for (int i = w->rank == 3 ? 0 : 1; i < 3; i++)
             bind_int(bind, names[row][i], numbers[row][i]);
+    offer_padded(bind, w);
+}
+
+void offer_padded(struct bind *bind, const struct window *w)
+{
     keys_offer(bind->keys, "padded", w->padded ? "1" : "");
 }
 

@@ -42,6 +42,7 @@ int64_t window_padded_extent(const struct window *window, int dim);
 /* Sets in_h, in_w, out_h, out_w, k_h, k_w, stride_h, stride_w, dil_h, dil_w, pad_top, pad_left,
  * padded; for rank 3 also in_d, out_d, k_d, stride_d, dil_d, pad_front. */
 void bind_window(struct bind *bind, const struct window *window);
+void offer_padded(struct bind *bind, const struct window *window); /* padded alone */
 
 /* Whether every window overlaps the input along this dim. */
 bool windows_reach(const struct window *window, int dim);

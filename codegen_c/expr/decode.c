@@ -137,10 +137,12 @@ static void set_trick_keys(const struct type *type, struct keys *keys)
     const bool has_sign = format->sign == MINIFLOAT_SIGNED;
 
     keys_set_flag(keys, "signed", has_sign);
-    keys_set(keys, "least_normal", arena_printf(keys->arena, "0x%02X", 1u << format->mantissa_bits));
+    keys_set(keys, "least_normal",
+             arena_printf(keys->arena, "0x%02X", 1u << format->mantissa_bits));
     keys_set_int(keys, "raise", F32_MANTISSA - format->mantissa_bits);
     keys_set(keys, "rebias", hex(keys->arena, (unsigned)(F32_BIAS - format->bias) << F32_MANTISSA));
-    keys_set(keys, "excess", hex(keys->arena, (unsigned)(F32_BIAS + 1 - format->bias) << F32_MANTISSA));
+    keys_set(keys, "excess",
+             hex(keys->arena, (unsigned)(F32_BIAS + 1 - format->bias) << F32_MANTISSA));
     keys_set_int(keys, "magnitude_mask", sign_bit - 1);
     keys_set_int(keys, "sign_bit", sign_bit);
     keys_set_int(keys, "sign_shift", 32 - type_packed_bits(type));
@@ -187,16 +189,14 @@ static bool is_integer(const struct type *type)
     return type->dtype == DTYPE_I8 || type->dtype == DTYPE_I4;
 }
 
-void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got)
+void decode_element(struct bind *bind, const struct type *type, const char **get, const char **got)
 {
-    const bool small = decode_takes(type), integer = is_integer(type);
+    const bool small = decode_takes(type), calls = small && !is_integer(type);
 
-    bind_text(bind, get, "%s%s",
-              !small    ? ""
-              : integer ? "(float)"
-                        : decode_function(bind, type),
-              small && !integer ? "(" : "");
-    bind_text(bind, got, "%s", small && !integer ? ")" : "");
+    *get = calls   ? arena_printf(bind->arena, "%s(", decode_function(bind, type))
+           : small ? "(float)"
+                   : "";
+    *got = calls ? ")" : "";
 }
 
 static bool has_byte_trick(const struct type *type)

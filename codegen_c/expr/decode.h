@@ -29,9 +29,9 @@ bool decode_are_finite(const struct value *constant);
 /* Requests the function from one minifloat, f16, bf16 or i4 value to f32; returns its name. */
 const char *decode_function(struct bind *bind, const struct type *type);
 
-/* Sets two keys to the text before and behind a value in memory: "f8e4m3_to_f32(" and ")"; to ""
- * for types that need none. */
-void decode_element(struct bind *bind, const struct type *type, const char *get, const char *got);
+/* The text before and behind a value in memory: "f8e4m3_to_f32(" and ")"; "" for types that need
+ * none. */
+void decode_element(struct bind *bind, const struct type *type, const char **get, const char **got);
 
 /* The function unpack_NAME(codes, first, n, numbers) that dequantises n values of an array made by
  * bind_codes. decode_unpack_weight: for a constant's array, which may be raised (halves.h). */

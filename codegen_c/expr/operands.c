@@ -72,17 +72,17 @@ void bind_data(struct bind *bind)
     const enum dtype dtype = computed_in(bind->region);
     const char *get, *got;
 
-    keys_offer(bind->keys, "tx", dtype_c_type(dtype));
     keys_offer(bind->keys, "suffix", dtype_name(dtype));
     keys_offer(bind->keys, "tin", dtype_c_type(x->dtype));
     offer_flag(bind, "coded", data_is_small(bind->region));
     if (!anchor_decoder(bind->region->anchor, 0)) {
-        decode_element(bind, x, "get", "got");
+        decode_element(bind, x, &get, &got);
+        offer_reads(bind, dtype, get, got);
         return;
     }
     bind_reads(bind, 0, &get, &got);
-    bind_text(bind, "get", "(%s", get);
-    bind_text(bind, "got", "%s)", got);
+    offer_reads(bind, dtype, arena_printf(bind->arena, "(%s", get),
+                arena_printf(bind->arena, "%s)", got));
 }
 
 void bind_number_helper(struct bind *bind, const char *stem)
@@ -217,7 +217,10 @@ void bind_weight_rows(struct bind *bind)
 void bind_weight_elements(struct bind *bind)
 {
     const struct type *type = anchor_input(bind->region, 1);
+    const char *get, *got;
 
+    decode_element(bind, type, &get, &got);
     keys_offer(bind->keys, "tw", stored_c_type(type));
-    decode_element(bind, type, "get_weight", "got_weight");
+    keys_offer(bind->keys, "get_weight", get);
+    keys_offer(bind->keys, "got_weight", got);
 }

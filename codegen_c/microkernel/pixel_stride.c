@@ -104,6 +104,12 @@ void bind_at(struct bind *bind, const char *pixel, const char *channels, const c
     position->channel = channel;
 }
 
+void bind_at_index(struct bind *bind, const char *index, struct position *position)
+{
+    bind_text(bind, "at", "%s", index);
+    position_by_division(bind, "at", position);
+}
+
 void bind_start(struct bind *bind, const char *channels, const char *first,
                 const struct position *position, struct position *start)
 {

@@ -28,6 +28,9 @@ const char *pixel_stride_of_y(const struct region *region, const char *channels)
 void bind_at(struct bind *bind, const char *pixel, const char *channels, const char *channel,
              struct position *position);
 
+/* The same for an index that is known: of planes. */
+void bind_at_index(struct bind *bind, const char *index, struct position *position);
+
 /* For rows of channels (bind_row_epilogue) that begin at channel `first` of the pixel of
  * `position`, which bind_at has filled: sets the key `start` to the index in y of a row's first
  * element, and *start to its position. */

@@ -198,7 +198,7 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
     bind_end(bind, naming->end, form.pairs ? "sum##j##v * scale##v" : "sum##j##v", &keys);
     if (form.pairs)
         return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "taps", taps);
+    keys_set_flag(&keys, "by_taps", taps);
     keys_set_flag(&keys, "offsets", form.input == TILE_OFFSETS);
     keys_set_flag(&keys, "rows", rows);
     keys_set_flag(&keys, "more", more);

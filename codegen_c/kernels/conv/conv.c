@@ -8,13 +8,14 @@
 #include <assert.h>
 
 #include "codegen_c/core/anchor.h"
+#include "codegen_c/core/matrix.h"
 #include "codegen_c/core/overlap.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv_packs.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 #include "codegen_c/kernels/dense/dense_tiles.h"
 #include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"

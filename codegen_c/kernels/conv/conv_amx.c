@@ -11,7 +11,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 #include "codegen_c/microkernel/amx.h"
 #include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile_shape.h"

@@ -73,7 +73,7 @@ static void bind_geometry(struct bind *bind, const struct window *w)
     keys_offer(bind->keys, "taps", deep ? "K_D * K_H * K_W" : "K_H * K_W");
     bind_text(bind, "out_len", deep ? "OUT_D * OUT_H * OUT_W" : "OUT_H * OUT_W");
     keys_offer(bind->keys, "deep", deep ? "1" : "");
-    keys_offer(bind->keys, "padded", w->padded ? "1" : "");
+    offer_padded(bind, w);
 }
 
 /* Input coordinates of the kernel at pixel p of y, and of its tap (kd, kh, kw). */
@@ -196,11 +196,12 @@ static void bind_output_places(struct bind *bind, const struct window *w, struct
                         : "(first + j)",
                 channels, "oc", position);
     else if (batched)
-        bind_text(bind, "at", "(%s * %s + oc) * OUT_LEN + first + j", image, channels);
+        bind_at_index(
+            bind,
+            arena_printf(bind->arena, "(%s * %s + oc) * OUT_LEN + first + j", image, channels),
+            position);
     else
-        bind_text(bind, "at", "oc * OUT_LEN + first + j");
-    if (!w->out_channels_last)
-        position_by_division(bind, "at", position);
+        bind_at_index(bind, "oc * OUT_LEN + first + j", position);
     if (w->out_c > 1)
         position->coord[w->out_channels_last ? position->rank - 1 : 1] = "oc";
 }

@@ -8,7 +8,7 @@
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 #include "codegen_c/microkernel/pixel_stride.h"
 #include "codegen_c/microkernel/tile.h"
 

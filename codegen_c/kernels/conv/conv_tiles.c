@@ -4,7 +4,8 @@
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/conv/conv_places.h"
 #include "codegen_c/kernels/conv/conv_tiles.h"
-#include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/core/matrix.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 #include "codegen_c/microkernel/tile.h"
 
 enum { SHORTEST_SPAN = 4 };

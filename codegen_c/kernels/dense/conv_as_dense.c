@@ -3,19 +3,7 @@
 #include "codegen_c/core/window.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/kernels/dense/dense.h"
-
-bool accepts_conv_small(const struct region *region, const char **why)
-{
-    const struct window w = window_of_conv(region);
-
-    if (!takes_operands(region, why) || !takes_window(&w, why) || !takes_constant(region, 1, why))
-        return false;
-    *why = "it is not computed in f32";
-    if (anchor_output(region, 0)->dtype != DTYPE_F32)
-        return false;
-    *why = "nothing is added up";
-    return w.in_c * window_k_len(&w) > 0;
-}
+#include "codegen_c/kernels/dense/dense_accepts.h"
 
 /* One output position whose kernel covers the whole input: then it is a matrix product. */
 static bool is_dense(const struct region *region, bool many, const char **why)

@@ -1,6 +1,7 @@
 /* dense.c - matrix products: with constant weights (packed in panels of four outputs), of two
  * computed operands, and of integers. */
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 
 #include <inttypes.h>
 
@@ -42,55 +43,11 @@ bool bind_dense_shape(struct bind *bind, const struct dense *d)
     return bind_epilogue_at(bind, "sum[i][j]", "at");
 }
 
-static bool takes_dense(const struct region *region, bool many, const char **why)
-{
-    const struct type *x = anchor_input(region, 0);
-
-    if (!takes_operands(region, why) || !takes_constant(region, 1, why))
-        return false;
-    if ((type_span(x, 0, x->rank - 1) != 1) == many)
-        return true;
-    *why = many ? "there is one row" : "there is more than one row";
-    return false;
-}
-
-bool accepts_dense(const struct region *region, const char **why)
-{
-    return takes_dense(region, false, why);
-}
-
-bool accepts_dense_rows(const struct region *region, const char **why)
-{
-    return takes_dense(region, true, why);
-}
-
 static bool bind_dense(struct bind *bind)
 {
     const struct dense dense = dense_of(bind->region);
 
     return bind_dense_shape(bind, &dense);
-}
-
-/* Whether every row of x is multiplied by the same constant matrix. */
-static bool is_dense(const struct region *region, const char **why)
-{
-    const struct type *b = anchor_input(region, 1);
-
-    if (!region->anchor->attrs.matmul.transpose_a && anchor_input(region, 0)->rank >= 2 &&
-        b->rank >= 2 && type_span(b, 0, b->rank - 2) == 1)
-        return true;
-    *why = "the operands are not rows and one matrix";
-    return false;
-}
-
-bool accepts_matmul_dense(const struct region *region, const char **why)
-{
-    return is_dense(region, why) && takes_dense(region, false, why);
-}
-
-bool accepts_matmul_dense_rows(const struct region *region, const char **why)
-{
-    return is_dense(region, why) && takes_dense(region, true, why);
 }
 
 static bool bind_matmul_dense(struct bind *bind)

@@ -6,9 +6,6 @@
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/core/matrix.h"
 
-/* Whether a convolution is computed in f32, from constant weights of any format. */
-bool accepts_conv_small(const struct region *region, const char **why);
-
 /* Whether a convolution has one output pixel and its weights are rows in the order of x: for one
  * image, for several (conv_as_dense.c). */
 bool accepts_conv_dense(const struct region *region, const char **why);
@@ -46,11 +43,7 @@ void bind_product_shape(struct bind *bind, const struct product *product);
 /* Binds all keys of matmul_int.c.tmpl but the types of sums and the epilogue. */
 void bind_product(struct bind *bind, const struct product *product);
 
-/* Fields of records (codegen_c/core/kernel.h). */
-bool accepts_dense(const struct region *region, const char **why);
-bool accepts_dense_rows(const struct region *region, const char **why);
-bool accepts_matmul_dense(const struct region *region, const char **why);
-bool accepts_matmul_dense_rows(const struct region *region, const char **why);
+/* A field of records (codegen_c/core/kernel.h). */
 bool accepts_matmul_float(const struct region *region, const char **why);
 
 #endif

@@ -6,6 +6,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 #include "codegen_c/kernels/dense/dense_gemv.h"
 #include "codegen_c/microkernel/gemv.h"
 

@@ -8,6 +8,7 @@
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
 #include "codegen_c/kernels/dense/dense.h"
+#include "codegen_c/kernels/dense/dense_accepts.h"
 #include "codegen_c/kernels/dense/dense_tiles.h"
 #include "codegen_c/microkernel/nc_block.h"
 #include "codegen_c/microkernel/tile.h"
