@@ -28,18 +28,18 @@ struct overlap {
 struct kernel_config {
     const struct kernel *kernel;    /* NULL of regions that other targets run */
     const struct kernel_form *form; /* of the kernel, which took the region */
-    int parts;             /* that may run at the same time (parallel.h); 1 = it is whole */
-    bool can_overlap;      /* its result may reach into what it reads … */
+    int parts;              /* that may run at the same time (parallel.h); 1 = it is whole */
+    bool can_overlap;       /* its result may reach into what it reads … */
     struct overlap overlap; /* … so */
-    size_t scratch_bytes;  /* an extra `void *scratch` parameter, after the results; 0 = none */
-    size_t scratch_naive;  /* what it would be without sharing, where that differs; else 0 */
-    size_t parallel_loop;  /* where in its text the loop begins that //#parallel stands above */
-    int winograd_tile;     /* outputs in each direction; 0 = another kernel */
-    size_t winograd_more;  /* bytes of its weights beyond those of direct products */
-    size_t amx_more;       /* bytes of its weights' parts beyond those of the weights; 0 = none */
-    bool pairs;            /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c) */
-    bool leaves_zeros_out; /* it may read no weights of inputs that are 0 (zeros.h) */
-    bool planes_apart;     /* planes of the anchor's input 0 are read where they lie
+    size_t scratch_bytes;   /* an extra `void *scratch` parameter, after the results; 0 = none */
+    size_t scratch_naive;   /* what it would be without sharing, where that differs; else 0 */
+    size_t parallel_loop;   /* where in its text the loop begins that //#parallel stands above */
+    int winograd_tile;      /* outputs in each direction; 0 = another kernel */
+    size_t winograd_more;   /* bytes of its weights beyond those of direct products */
+    size_t amx_more;        /* bytes of its weights' parts beyond those of the weights; 0 = none */
+    bool pairs;             /* sums by pairs of products (codegen_c/kernels/conv/conv_pairs.c) */
+    bool leaves_zeros_out;  /* it may read no weights of inputs that are 0 (zeros.h) */
+    bool planes_apart;      /* planes of the anchor's input 0 are read where they lie
                               (operand.plane_rows) */
     struct knob_range knobs[KNOB_COUNT]; /* what there is to choose */
     struct features features;            /* of its time, if the binder tells them */
@@ -47,10 +47,10 @@ struct kernel_config {
 
 /* Where the plan put what a region reads and writes (codegen_c/core/plan.h). */
 struct region_memory {
-    bool in_place; /* the first result lies over a parameter of the same size … */
-    int over;      /* … this one: they are one argument, and have one name */
-    bool overlaps; /* config.overlap is made use of: no `restrict` for the two */
-    bool low_scratch;                      /* it is to do without the scratch that it can spare */
+    bool in_place;    /* the first result lies over a parameter of the same size … */
+    int over;         /* … this one: they are one argument, and have one name */
+    bool overlaps;    /* config.overlap is made use of: no `restrict` for the two */
+    bool low_scratch; /* it is to do without the scratch that it can spare */
     const struct operand *operands;        /* [n_params], and … */
     const struct operand *result_operands; /* … of the results; NULL: all lie side by side */
     const bool *absent; /* [n_params] of a concatenation: lies in the result already, and is no
@@ -218,8 +218,8 @@ const char *bind_packed(struct bind *bind, struct value *value, const struct typ
 /* As bind_packed for quantised values, one per element in memory: those of less than 8 bits
  * lie side by side in the array, the first in the lowest bits. Arrays of uint8_t (int8_t for i8,
  * uint16_t for f16 and bf16). f32, the scales of codes, is taken as well. */
-const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
-                       const void *codes, const char *layout);
+const char *bind_quantized(struct bind *bind, const char *name, const struct type *type,
+                           const void *codes, const char *layout);
 
 /* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the
  * parameter `void *scratch` (restrict) to "params". */

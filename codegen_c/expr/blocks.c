@@ -87,10 +87,10 @@ static void bind_scales(struct bind *bind, const struct value *value, const stru
     }
     bind_text(bind, "scale_type", "%s", bytes ? "uint8_t" : "float");
     bind_text(bind, "scale_note", "%s", bytes ? ": 2^(n - 127)" : "");
-    bind_text(
-        bind, "scales", "%s",
-        bind_codes(bind, name, &type, data,
-                   arena_printf(bind->arena, "%s%s", bytes ? "2^(n - 127) of " : "of ", of_what)));
+    bind_text(bind, "scales", "%s",
+              bind_quantized(
+                  bind, name, &type, data,
+                  arena_printf(bind->arena, "%s%s", bytes ? "2^(n - 127) of " : "of ", of_what)));
 }
 
 static void bind_zeros(struct bind *bind, const struct value *value, const struct order *order,
@@ -108,7 +108,7 @@ static void bind_zeros(struct bind *bind, const struct value *value, const struc
     for (int64_t i = 0; i < type_elements(&type); i++)
         data[i] = (int8_t)(order->block[i] < 0 ? 0 : quant->zero[order->block[i]]);
     bind_text(bind, "zero", "%s",
-              bind_codes(bind, name, &type, data, arena_printf(bind->arena, "of %s", of_what)));
+              bind_quantized(bind, name, &type, data, arena_printf(bind->arena, "of %s", of_what)));
 }
 
 static void bind_arrays(struct bind *bind, const struct value *value, const struct order *order,

@@ -253,7 +253,7 @@ const char *codec_unpack(struct bind *bind, const struct type *type, const char 
                               first, n, numbers);
 }
 
-const char *codec_codes(struct bind *bind, const struct minifloat *format)
+const char *codec_encode(struct bind *bind, const struct minifloat *format)
 {
     const char *encoder = codec_encoder(bind->arena, format, true);
 

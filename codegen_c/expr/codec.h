@@ -23,7 +23,7 @@ const char *codec_pack(struct bind *bind, const char *encoder, const char *numbe
 
 /* The function from a vector of floats to their quantised, saturated values: f8e4m3_codes(numbers).
  * Requests store_bytes as well, which stores them as bytes. NULL as above. */
-const char *codec_codes(struct bind *bind, const struct minifloat *format);
+const char *codec_encode(struct bind *bind, const struct minifloat *format);
 
 /* The counterpart of codec_pack: dequantises n values of an 8-bit float format. */
 const char *codec_unpack(struct bind *bind, const struct type *type, const char *codes,

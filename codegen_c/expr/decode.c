@@ -71,7 +71,7 @@ static bool is_within_f32(const struct minifloat *format)
     return 1 - format->bias - format->mantissa_bits >= -126;
 }
 
-static int n_codes(const struct type *type)
+static int n_patterns(const struct type *type)
 {
     return 1 << type_packed_bits(type);
 }
@@ -89,7 +89,7 @@ static const char *table_text(struct bind *bind, const struct type *type)
     struct str out = { .arena = bind->arena };
     size_t column = INDENT;
 
-    for (int i = 0; i < n_codes(type); i++) {
+    for (int i = 0; i < n_patterns(type); i++) {
         const char *number = bind_literal(bind, DTYPE_F32, (double)number_of(type, i));
         const bool wraps = column + strlen(number) + 2 > COLUMNS;
 
@@ -122,7 +122,7 @@ static const char *table_name(struct bind *bind, const struct type *type)
 
 static void set_table_keys(struct bind *bind, const struct type *type, struct keys *keys)
 {
-    const int n = n_codes(type);
+    const int n = n_patterns(type);
 
     keys_set(keys, "numbers", table_name(bind, type));
     keys_set_int(keys, "n_numbers", n);

@@ -34,7 +34,7 @@ const char *decode_function(struct bind *bind, const struct type *type);
 void decode_element(struct bind *bind, const struct type *type, const char **get, const char **got);
 
 /* The function unpack_NAME(codes, first, n, numbers) that dequantises n values of an array made by
- * bind_codes. decode_unpack_weight: for a constant's array, which may be raised (halves.h). */
+ * bind_quantized. decode_unpack_weight: for a constant's array, which may be raised (halves.h). */
 const char *decode_unpack(struct bind *bind, const struct type *type);
 const char *decode_unpack_weight(struct bind *bind, const struct value *weight);
 

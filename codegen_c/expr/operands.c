@@ -104,7 +104,8 @@ const char *stored_c_type(const struct type *type)
     return type_packed_bits(type) < 8 ? "uint8_t" : dtype_c_type(type->dtype);
 }
 
-struct type codes_type(struct bind *bind, const struct type *from, int rank, const int64_t *dims)
+struct type quantized_type(struct bind *bind, const struct type *from, int rank,
+                           const int64_t *dims)
 {
     struct type type = type_make(from->dtype, rank, dims);
     struct qtype *codec = arena_new(bind->arena, struct qtype);
@@ -116,15 +117,15 @@ struct type codes_type(struct bind *bind, const struct type *from, int rank, con
     return type;
 }
 
-const char *panels_of_codes(struct bind *bind, const struct value *weight,
-                            const struct panels *panels, const char *layout)
+const char *panels_of_quantized(struct bind *bind, const struct value *weight,
+                                const struct panels *panels, const char *layout)
 {
     const struct value stored = halves_stored(bind, weight);
-    struct type type = codes_type(bind, &weight->type, 0, NULL);
+    struct type type = quantized_type(bind, &weight->type, 0, NULL);
     const void *codes =
         panels_make(bind, stored.data == weight->data ? weight : &stored, panels, &type);
 
-    return bind_codes(bind, weight->name, &type, codes, halves_layout(bind, weight, layout));
+    return bind_quantized(bind, weight->name, &type, codes, halves_layout(bind, weight, layout));
 }
 
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout)
@@ -140,7 +141,7 @@ void bind_weight_panels(struct bind *bind, const struct panels *panels, const ch
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+    bind_text(bind, "weight", "%s", panels_of_quantized(bind, value, panels, layout));
     bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     bind_int(bind, "kc", blocks_kc(&value->type, panels));
     if (blocks)
@@ -160,7 +161,7 @@ void bind_weight_taps(struct bind *bind, const struct panels *panels, const char
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+    bind_text(bind, "weight", "%s", panels_of_quantized(bind, value, panels, layout));
     bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     if (blocks)
         bind_blocks_of_taps(bind, value, panels);
@@ -179,7 +180,7 @@ void bind_weight_tiles(struct bind *bind, const struct panels *panels, const cha
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+    bind_text(bind, "weight", "%s", panels_of_quantized(bind, value, panels, layout));
     bind_text(bind, "unpack", "%s", decode_unpack_weight(bind, value));
     if (blocks)
         bind_blocks_of_tiles(bind, value);
@@ -195,12 +196,12 @@ void bind_weight_rows(struct bind *bind)
     offer_flag(bind, "small", small);
     bind_flag(bind, "blocks", blocks);
     if (small && value->kind == VALUE_CONSTANT) {
-        const struct type codes = codes_type(bind, type, type->rank, type->dim);
+        const struct type codes = quantized_type(bind, type, type->rank, type->dim);
         const struct value stored = halves_stored(bind, value);
 
         bind_text(
             bind, "weight", "%s",
-            bind_codes(bind, value->name, &codes, stored.data, halves_layout(bind, value, "")));
+            bind_quantized(bind, value->name, &codes, stored.data, halves_layout(bind, value, "")));
     } else {
         bind_input(bind, "weight", 1);
     }

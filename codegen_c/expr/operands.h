@@ -26,18 +26,19 @@ void bind_number_helper(struct bind *bind, const char *stem);
 /* Claims scratch for n elements of the type computed in. */
 void bind_scratch_numbers(struct bind *bind, int64_t n);
 
-/* The C type in which bind_codes stores quantised values of this type: "uint8_t". */
+/* The C type in which bind_quantized stores quantised values of this type: "uint8_t". */
 const char *stored_c_type(const struct type *type);
 
 /* The type of an array of a constant's quantised values, in another shape and without scales. */
-struct type codes_type(struct bind *bind, const struct type *from, int rank, const int64_t *dims);
+struct type quantized_type(struct bind *bind, const struct type *from, int rank,
+                           const int64_t *dims);
 
 struct panels;
 
 /* Packs a constant's quantised values (raised where halves.h says so) into the weights file;
  * returns the array's expression. */
-const char *panels_of_codes(struct bind *bind, const struct value *weight,
-                            const struct panels *panels, const char *layout);
+const char *panels_of_quantized(struct bind *bind, const struct value *weight,
+                                const struct panels *panels, const char *layout);
 
 /* Packs input 1, a constant, into panels (panels.h). Sets
  *   weight          the array

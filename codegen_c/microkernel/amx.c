@@ -198,8 +198,8 @@ const char *bind_amx_weights(struct bind *bind, const struct panels *p)
                       decode_number(&value->type, value->data,
                                     row * p->row_step + tap * p->outer_step + ic * p->len_step));
         }
-    return bind_codes(bind, value->name, &type, numbers,
-                      "[out_c / 16, kernel, in_c / 32, 3 parts, 16, 16 of out_c, 2 of in_c]");
+    return bind_quantized(bind, value->name, &type, numbers,
+                          "[out_c / 16, kernel, in_c / 32, 3 parts, 16, 16 of out_c, 2 of in_c]");
 }
 
 const char *bind_amx_store(struct bind *bind, const struct amx_shape *shape, int vectors,

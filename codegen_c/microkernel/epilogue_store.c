@@ -314,7 +314,7 @@ static bool add_encoder(struct ending *e, const struct node *node)
         !node->attrs.cast.saturate || lies(e, node, 0) != BESIDE_SUMS)
         return false;
     settle(e);
-    codes = codec_codes(e->bind, decode_format(type));
+    codes = codec_encode(e->bind, decode_format(type));
     if (!codes)
         return false;
     str_printf(&e->name, "_to_%s", decode_name(e->bind, type));

@@ -79,7 +79,7 @@ const char *bind_packed(struct bind *bind, struct value *value, const struct typ
 }
 
 /* codes[i] lies at bit i * bits of the result; little-endian. */
-static uint8_t *pack_codes(struct arena *arena, const struct type *type, const uint8_t *codes)
+static uint8_t *pack_quantized(struct arena *arena, const struct type *type, const uint8_t *codes)
 {
     const int64_t bits = type_packed_bits(type), n = type_elements(type);
     uint8_t *packed = arena_alloc(arena, type_packed_bytes(type));
@@ -95,8 +95,8 @@ static uint8_t *pack_codes(struct arena *arena, const struct type *type, const u
     return packed;
 }
 
-const char *bind_codes(struct bind *bind, const char *name, const struct type *type,
-                       const void *codes, const char *layout)
+const char *bind_quantized(struct bind *bind, const char *name, const struct type *type,
+                           const void *codes, const char *layout)
 {
     const int bits = type_packed_bits(type);
     struct codegen *codegen = bind->codegen;
@@ -105,7 +105,7 @@ const char *bind_codes(struct bind *bind, const char *name, const struct type *t
         return constant_array(bind, name, type, codes, layout);
     if (bits < 8) {
         layout = arena_printf(bind->arena, "%s%s%d bits each", layout, *layout ? ", " : "", bits);
-        codes = pack_codes(bind->arena, type, codes);
+        codes = pack_quantized(bind->arena, type, codes);
     }
     return expression_of(bind,
                          weights_read_packed(codegen, 0, bind->region, name, type, codes, layout));

@@ -103,8 +103,8 @@ static void bind_weights(struct bind *bind, const struct window *w)
     const int64_t len = window_k_len(w) * w->in_c, words = words_of(w);
     const int64_t rows = rounded_up(w->out_c, BF16_LANES), dims[] = { rows * words * 2 };
     struct panels flat = conv_panels_of_anchor(bind, w, tile_panel(bind->machine));
-    struct type type = codes_type(bind, &value->type, 0, NULL);
-    struct type stored = codes_type(bind, &value->type, 1, dims);
+    struct type type = quantized_type(bind, &value->type, 0, NULL);
+    struct type stored = quantized_type(bind, &value->type, 1, dims);
     uint8_t *const to = constant_alloc(bind->region->fn, &stored);
     const uint8_t *from;
 
@@ -121,8 +121,8 @@ static void bind_weights(struct bind *bind, const struct window *w)
                 from[k * w->out_c + row];
     }
     bind_text(bind, "weight", "%s",
-              bind_codes(bind, value->name, &stored, to,
-                         "[out_c / 32, kernel and in_c / 2, 32 of out_c, 2]"));
+              bind_quantized(bind, value->name, &stored, to,
+                             "[out_c / 32, kernel and in_c / 2, 32 of out_c, 2]"));
     bind_helper(bind, "line_aligned");
     bind_text(bind, "unpack_w", "%s", bf16_unpack(bind, &value->type));
 }

@@ -144,7 +144,7 @@ static void bind_panels_of(struct bind *bind, struct value *value, const float *
 
     keys_offer(bind->keys, "tw", stored_c_type(&value->type));
     if (small) {
-        bind_text(bind, "weight", "%s", panels_of_codes(bind, value, panels, layout));
+        bind_text(bind, "weight", "%s", panels_of_quantized(bind, value, panels, layout));
         return;
     }
     scaled.data = (void *)(uintptr_t)numbers;
@@ -197,12 +197,12 @@ static const char *bind_weights(struct bind *bind, const struct window *w,
         }
         pairs[group * rows + row] = pairs_sum(row_numbers, 1, n);
     }
-    scale = bind_codes(bind, arena_printf(bind->arena, "%s.scale", value->name), &per_channel,
-                       scales, "powers of two");
+    scale = bind_quantized(bind, arena_printf(bind->arena, "%s.scale", value->name), &per_channel,
+                           scales, "powers of two");
     bind_panels_of(bind, value, numbers, panels);
     bind_text(bind, "pairs_at", "%s[%sblock]",
-              bind_codes(bind, arena_printf(bind->arena, "%s.pairs", value->name), &per_row, pairs,
-                         "alternating sums of products of neighbours"),
+              bind_quantized(bind, arena_printf(bind->arena, "%s.pairs", value->name), &per_row,
+                             pairs, "alternating sums of products of neighbours"),
               conv_group_start(bind, w, panels, "1"));
     return scale;
 }

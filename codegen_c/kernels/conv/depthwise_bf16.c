@@ -57,7 +57,7 @@ static void bind_weights(struct bind *bind, const struct window *w, const struct
     const int64_t blocks = (w->in_c + BF16_LANES - 1) / BF16_LANES;
     const int64_t dims[] = { blocks * words * BF16_LANES * 2 };
     const bool twice = row->pixel < BF16_LANES;
-    struct type stored = codes_type(bind, &value->type, 1, dims);
+    struct type stored = quantized_type(bind, &value->type, 1, dims);
     uint8_t *const to = constant_alloc(bind->region->fn, &stored);
 
     for (int64_t i = 0; i < blocks * BF16_LANES; i++) {
@@ -71,9 +71,9 @@ static void bind_weights(struct bind *bind, const struct window *w, const struct
         }
     }
     bind_text(bind, "weight", "%s",
-              bind_codes(bind, value->name, &stored, to,
-                         twice ? "[k_h, (k_w + 1) / 2, channels, twice, 2]"
-                               : "[channels / 16, k_h, (k_w + 1) / 2, 16 of channels, 2]"));
+              bind_quantized(bind, value->name, &stored, to,
+                             twice ? "[k_h, (k_w + 1) / 2, channels, twice, 2]"
+                                   : "[channels / 16, k_h, (k_w + 1) / 2, 16 of channels, 2]"));
     bind_helper(bind, "line_aligned");
     bind_text(bind, "unpack_w", "%s", bf16_unpack(bind, &value->type));
 }

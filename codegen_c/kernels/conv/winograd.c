@@ -102,11 +102,11 @@ static void bind_pairs_of_weights(struct bind *bind, const struct winograd_shape
     winograd_scale_weights(s, weights, panels, room, scales, sums);
     bind_int(bind, "room_c", room);
     bind_text(bind, "scale", "%s",
-              bind_codes(bind, arena_printf(bind->arena, "%s.scale", of), &type, scales,
-                         "powers of two"));
+              bind_quantized(bind, arena_printf(bind->arena, "%s.scale", of), &type, scales,
+                             "powers of two"));
     bind_text(bind, "w_pairs", "%s",
-              bind_codes(bind, arena_printf(bind->arena, "%s.pairs", of), &type, sums,
-                         "alternating sums of products of neighbours"));
+              bind_quantized(bind, arena_printf(bind->arena, "%s.pairs", of), &type, sums,
+                             "alternating sums of products of neighbours"));
 }
 
 /* Expected mean squares of the rows of transformed inputs: "42, 34, 34, 10". */

@@ -62,13 +62,14 @@ static bool accepts_matmul_gemv(const struct region *region, const char **why)
 }
 
 /* How gemv reads quantised weights. */
-enum gemv_codes { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
+enum gemv_weights { GEMV_F32, GEMV_HALVES, GEMV_WORDS, GEMV_UNPACKED };
 
 /* Inputs that are dequantised: all at once if few, or a block for many outputs; into scratch only
  * for f32 weights. Or non-zero inputs: likewise, indices in place of values. */
-static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes codes, bool nonzero)
+static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_weights weights,
+                             bool nonzero)
 {
-    const bool words = codes == GEMV_WORDS, unpacked = codes == GEMV_UNPACKED;
+    const bool words = weights == GEMV_WORDS, unpacked = weights == GEMV_UNPACKED;
     const bool coded = data_is_small(bind->region), few = in_c <= MOST_ON_STACK;
     const bool whole = coded && !unpacked && (few || !words), in_blocks = coded && words && !few;
     const bool listed_in_blocks = nonzero && in_c > MOST_PLACES;
@@ -90,7 +91,7 @@ static void bind_gemv_inputs(struct bind *bind, int64_t in_c, enum gemv_codes co
         bind_scratch_numbers(bind, in_c);
 }
 
-static enum gemv_codes gemv_codes_of(const struct region *region)
+static enum gemv_weights gemv_weights_of(const struct region *region)
 {
     const struct value *weight = region->anchor->inputs[1];
 
@@ -103,54 +104,56 @@ static enum gemv_codes gemv_codes_of(const struct region *region)
 /* Whether weights of zero inputs are skipped. An infinite weight forbids it: 0 times infinity is
  * NaN. */
 static bool leaves_zeros_out(const struct region *region, const struct panels *panels,
-                             enum gemv_codes codes)
+                             enum gemv_weights weights)
 {
     enum { FEWEST_OUTPUTS = 16 }; /* measured: docs/lab/kernels.md, "Sparse inputs" */
     const struct value *x = region->anchor->inputs[0];
 
-    return !region->keep_zeros && codes == GEMV_F32 && !data_is_small(region) &&
+    return !region->keep_zeros && weights == GEMV_F32 && !data_is_small(region) &&
            x->kind == VALUE_PARAM && panels->n_rows >= FEWEST_OUTPUTS &&
            panels->len <= UINT16_MAX + 1 && zeros_are_many(region, x->index) &&
            decode_are_finite(region->anchor->inputs[1]);
 }
 
 /* Packs the weights and requests the function that reads them. */
-static void bind_gemv_weight(struct bind *bind, const struct panels *panels, enum gemv_codes codes)
+static void bind_gemv_weight(struct bind *bind, const struct panels *panels,
+                             enum gemv_weights weights)
 {
     struct value *weight = bind->region->anchor->inputs[1];
     const char *layout = arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]",
                                       (int)panels->width, (int)panels->width);
 
-    const bool nonzero = leaves_zeros_out(bind->region, panels, codes);
+    const bool nonzero = leaves_zeros_out(bind->region, panels, weights);
 
     bind->region->config.leaves_zeros_out = nonzero;
-    bind_flag(bind, "unpacked", codes == GEMV_UNPACKED);
-    bind_gemv_inputs(bind, panels->len, codes, nonzero);
+    bind_flag(bind, "unpacked", weights == GEMV_UNPACKED);
+    bind_gemv_inputs(bind, panels->len, weights, nonzero);
     bind_int(bind, "panel", panels->width);
-    if (codes == GEMV_WORDS) {
+    if (weights == GEMV_WORDS) {
         gemv_bind_words(bind, weight, panels);
         return;
     }
     bind_text(bind, "panel_shape", "[IN_C, %d]", (int)panels->width);
     bind_text(bind, "gemv", "%s",
-              codes == GEMV_HALVES ? gemv_halves_function(bind, weight)
-              : nonzero            ? gemv_nonzero_function(bind, gemv_unroll(bind))
-                                   : gemv_function(bind, gemv_unroll(bind)));
+              weights == GEMV_HALVES ? gemv_halves_function(bind, weight)
+              : nonzero              ? gemv_nonzero_function(bind, gemv_unroll(bind))
+                                     : gemv_function(bind, gemv_unroll(bind)));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
-    if (codes == GEMV_F32) {
+    if (weights == GEMV_F32) {
         bind_panels(bind, "weight", 1, panels, layout);
         return;
     }
-    bind_text(bind, "weight", "%s", panels_of_codes(bind, weight, panels, layout));
-    if (codes == GEMV_UNPACKED)
+    bind_text(bind, "weight", "%s", panels_of_quantized(bind, weight, panels, layout));
+    if (weights == GEMV_UNPACKED)
         bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
 }
 
 bool bind_gemv_shape(struct bind *bind, const struct dense *d)
 {
-    const enum gemv_codes codes = gemv_codes_of(bind->region);
-    struct panels panels = gemv_panels(
-        1, d->out_c, d->in_c, codes == GEMV_UNPACKED ? UNPACKED_PANEL : gemv_panel(bind->machine));
+    const enum gemv_weights weights = gemv_weights_of(bind->region);
+    struct panels panels =
+        gemv_panels(1, d->out_c, d->in_c,
+                    weights == GEMV_UNPACKED ? UNPACKED_PANEL : gemv_panel(bind->machine));
 
     if (d->transposed) {
         panels.row_step = 1;
@@ -158,7 +161,7 @@ bool bind_gemv_shape(struct bind *bind, const struct dense *d)
     }
     bind_data(bind);
     bind_input(bind, "x", 0);
-    bind_gemv_weight(bind, &panels, codes);
+    bind_gemv_weight(bind, &panels, weights);
     bind_int(bind, "in_c", d->in_c);
     bind_int(bind, "out_c", d->out_c);
     return bind_epilogue_at(bind, "sum[i]", "at");

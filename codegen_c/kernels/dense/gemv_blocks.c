@@ -61,7 +61,7 @@ static void bind_weight(struct bind *bind, const struct dense *d, bool words)
     struct value *weight = bind->region->anchor->inputs[1];
     const int width = words ? gemv_panel(bind->machine) : UNPACKED_PANEL;
     const struct panels panels = gemv_panels(1, d->out_c, d->in_c, width);
-    struct type type = codes_type(bind, &weight->type, 0, NULL);
+    struct type type = quantized_type(bind, &weight->type, 0, NULL);
 
     bind_int(bind, "panel", width);
     if (words) {
@@ -72,10 +72,10 @@ static void bind_weight(struct bind *bind, const struct dense *d, bool words)
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     bind_text(bind, "unpack", "%s", decode_unpack(bind, &weight->type));
     bind_text(bind, "gemv", "%s", gemv_function(bind, 1));
-    bind_text(
-        bind, "weight", "%s",
-        bind_codes(bind, weight->name, &type, panels_make(bind, weight, &panels, &type),
-                   arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", width, width)));
+    bind_text(bind, "weight", "%s",
+              bind_quantized(
+                  bind, weight->name, &type, panels_make(bind, weight, &panels, &type),
+                  arena_printf(bind->arena, "panels of %d of out_c: [in_c, %d]", width, width)));
 }
 
 /* A block begins a word: its offset exceeds its inputs if blocks are no multiple of a word. */

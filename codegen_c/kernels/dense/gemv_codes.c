@@ -418,18 +418,18 @@ static const char *words_function(struct bind *bind, const struct value *weight)
 
 void gemv_bind_words(struct bind *bind, const struct value *weight, const struct panels *panels)
 {
-    struct type type = codes_type(bind, &weight->type, 0, NULL);
+    struct type type = quantized_type(bind, &weight->type, 0, NULL);
     const void *words = words_make(bind, weight, panels, &type);
     const int per = WORD_BITS / type_packed_bits(&weight->type);
 
     const int width = (int)panels->width;
 
-    bind_text(
-        bind, "weight", "%s",
-        bind_codes(bind, weight->name, &type, words,
-                   arena_printf(bind->arena, "panels of %d of out_c: [in_c / %d, %d, %d of in_c]%s",
-                                width, per, width, per,
-                                are_nibbles(&weight->type) ? ", 0 4 1 5 2 6 3 7" : "")));
+    bind_text(bind, "weight", "%s",
+              bind_quantized(bind, weight->name, &type, words,
+                             arena_printf(bind->arena,
+                                          "panels of %d of out_c: [in_c / %d, %d, %d of in_c]%s",
+                                          width, per, width, per,
+                                          are_nibbles(&weight->type) ? ", 0 4 1 5 2 6 3 7" : "")));
     bind_text(bind, "tw", "%s", stored_c_type(&weight->type));
     bind_text(bind, "gemv", "%s", words_function(bind, weight));
     bind_text(bind, "panel_shape", "[(IN_C + %d) / %d, %d, %d of IN_C]", per - 1, per, width, per);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Whether both factors are minifloats of one byte: narrower weights are packed. */
-static bool takes_codes(const struct region *region, const char **why)
+static bool takes_quantized(const struct region *region, const char **why)
 {
     for (int i = X; i <= W; i++) {
         const struct minifloat *format = type_minifloat(anchor_input(region, i));
@@ -54,7 +54,7 @@ static void bind_dot(struct bind *bind)
 
 static bool accepts_exact_conv(const struct region *region, const char **why)
 {
-    return takes_codes(region, why) && accepts_qnn_conv(region, why);
+    return takes_quantized(region, why) && accepts_qnn_conv(region, why);
 }
 
 static int64_t patch_of(const struct window *w)
@@ -112,7 +112,7 @@ static bool bind_exact_conv(struct bind *bind)
 
 static bool accepts_exact_matmul(const struct region *region, const char **why)
 {
-    return takes_codes(region, why) && accepts_qnn_matmul(region, why);
+    return takes_quantized(region, why) && accepts_qnn_matmul(region, why);
 }
 
 static bool bind_exact_matmul(struct bind *bind)

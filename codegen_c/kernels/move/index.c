@@ -58,7 +58,7 @@ static bool bind_halves(struct bind *bind)
     keys_offer(bind->keys, "least", is_signed ? " - 8" : "");
     if (halves) {
         bind_text(bind, "tx", "uint8_t");
-        bind_text(bind, "x", "%s", bind_codes(bind, x->name, &x->type, x->data, ""));
+        bind_text(bind, "x", "%s", bind_quantized(bind, x->name, &x->type, x->data, ""));
     }
     return halves;
 }

@@ -60,14 +60,14 @@ static bool accepts_resize_nearest(const struct region *region, const char **why
     return false;
 }
 
-static bool is_of_codes(const struct bind *bind)
+static bool resizes_quantized(const struct bind *bind)
 {
     return bind->region->anchor->op == OP_QNN_RESIZE;
 }
 
 static bool is_wide(const struct bind *bind)
 {
-    return is_of_codes(bind) && qnn_resize_is_wide(bind->region->anchor);
+    return resizes_quantized(bind) && qnn_resize_is_wide(bind->region->anchor);
 }
 
 /* Binds for resized dim i the tables `key` (input offsets, -1 = outside) and, if weighted,
@@ -76,9 +76,9 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, const ch
                      bool weighed, bool *outside)
 {
     const struct node *node = bind->region->anchor;
-    const bool of_codes = is_of_codes(bind);
+    const bool quantized = resizes_quantized(bind);
     const enum dtype dtype = is_wide(bind) ? DTYPE_I32
-                             : of_codes    ? DTYPE_U32
+                             : quantized   ? DTYPE_U32
                                            : node->inputs[0]->type.dtype;
     struct bulk bulk = { NULL, 0 };
     const struct resize_taps *taps = resize_taps(&bulk, node, e->dim[i]);
@@ -95,10 +95,10 @@ static int bind_taps(struct bind *bind, const struct extents *e, int i, const ch
         *outside = *outside || taps[o].outside;
         for (int k = 0; k < taps[o].n; k++) {
             place[o * most + k] = taps[o].outside ? -1 : (int32_t)(taps[o].at[k] * e->step[i]);
-            if (!of_codes)
+            if (!quantized)
                 dtype_store(dtype, weight, o * most + k, taps[o].weight[k]);
         }
-        if (of_codes)
+        if (quantized)
             qnn_resize_weights(&taps[o], qnn_resize_bits(node), (int32_t *)weight + o * most);
     }
     bind_table(bind, key, "resize_place", DTYPE_I32, n_out * most, place);
@@ -168,7 +168,7 @@ static void bind_extents(struct bind *bind, const struct extents *e, bool weighe
     bind_text(bind, "from", "%s", str_text(&from));
     if (weighed)
         bind_text(bind, "weight", "%s", str_text(&weight));
-    if (is_of_codes(bind))
+    if (resizes_quantized(bind))
         return;
     bind_flag(bind, "outside", outside);
     bind_text(bind, "is_outside", "%s", str_text(&missing));
@@ -199,7 +199,7 @@ static void bind_wide(struct bind *bind, int shift)
     bind_helper(bind, "saturate_int");
 }
 
-static void bind_codes_of_x(struct bind *bind, const struct extents *e)
+static void bind_quantized_x(struct bind *bind, const struct extents *e)
 {
     const bool is_signed = anchor_input(bind->region, 0)->dtype == DTYPE_I8;
     const int shift = e->n_changed ? qnn_resize_bits(bind->region->anchor) * e->n_changed : 0;
@@ -227,13 +227,13 @@ static bool bind_resize(struct bind *bind, bool weighed)
     bind_type(bind);
     bind_input(bind, "x", 0);
     bind_int(bind, "rank", e.n);
-    if (is_of_codes(bind))
-        bind_codes_of_x(bind, &e);
+    if (resizes_quantized(bind))
+        bind_quantized_x(bind, &e);
     else if (weighed)
         bind_flag(bind, "decodes", anchor_decoder(bind->region->anchor, 0) != NULL);
     bind_int(bind, "n_changed", e.n_changed);
     bind_extents(bind, &e, weighed, &position);
-    return bind_epilogue(bind, weighed && !is_of_codes(bind) ? "sum" : "v", &position);
+    return bind_epilogue(bind, weighed && !resizes_quantized(bind) ? "sum" : "v", &position);
 }
 
 static bool bind_resize_nearest(struct bind *bind)

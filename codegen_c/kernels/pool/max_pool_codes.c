@@ -29,15 +29,15 @@ static unsigned greatest_code(const struct minifloat *format)
     return minifloat_encode(format, INFINITY, format->specials != MINIFLOAT_IEEE);
 }
 
-enum { FEWEST_CODES = 16 }; /* values compared at once */
+enum { FEWEST_AT_ONCE = 16 }; /* values compared at once */
 
 /* Bytes at a time: whole vectors, or all channels. */
-static int64_t codes_at_once(const struct region *region)
+static int64_t values_at_once(const struct region *region)
 {
     const int64_t channels = window_of_pool(region).in_c;
     int64_t n = 4 * region->machine->lanes;
 
-    while (n > FEWEST_CODES && n > channels)
+    while (n > FEWEST_AT_ONCE && n > channels)
         n /= 2;
     return n;
 }
@@ -55,14 +55,14 @@ static bool accepts_max_pool_lanes(const struct region *region, const char **why
     if (region->fn->ret->inputs[0] != region->anchor->outputs[0])
         return false;
     *why = "the channels are not last, or few";
-    return w.channels_last && w.in_c >= FEWEST_CODES;
+    return w.channels_last && w.in_c >= FEWEST_AT_ONCE;
 }
 
 static bool bind_max_pool_lanes(struct bind *bind)
 {
     const struct minifloat *format = type_minifloat(anchor_input(bind->region, 0));
     const struct window w = window_of_pool(bind->region);
-    const int64_t n = codes_at_once(bind->region);
+    const int64_t n = values_at_once(bind->region);
     const char *name = arena_printf(bind->arena, "vector%d_i8", (int)n);
     struct window deep = w;
     struct keys keys;
