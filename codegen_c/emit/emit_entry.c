@@ -247,7 +247,7 @@ static void add_inputs(struct codegen *codegen, struct str *out)
     }
 }
 
-void add_pointers(struct codegen *codegen, struct str *out, int variant)
+void add_pointers(struct codegen *codegen, struct str *out, int variant, bool all)
 {
     const struct plan *plan = &codegen->plan;
     bool any = false;
@@ -269,7 +269,8 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant)
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             const struct value *value = node->outputs[i];
 
-            if (!codegen->local_names[value->id] || !is_outside_loops(codegen, value))
+            if (!codegen->local_names[value->id] ||
+                !(all || is_outside_loops(codegen, value)))
                 continue;
             add_pointer(codegen, out, value, region);
             any = true;
@@ -291,17 +292,21 @@ static void add_loop_of_steps(struct codegen *codegen, struct str *out, const st
     str_printf(out, "        return %s_OK;\n    }\n", codegen->upper);
 }
 
+/* Where regions run under conditions, which NAME_step does not ask, each has a case: pointers of loops may be of
+ * conditions alone. */
 static void add_step(struct codegen *codegen, struct str *out)
 {
+    const bool with_loops = most_guards(codegen) == 0;
+
     add_prototype(codegen, out, true, ")\n{\n");
     add_checks(codegen, out);
-    add_pointers(codegen, out, 0);
-    for (int r = 0; r < codegen->n_regions; r++)
+    add_pointers(codegen, out, 0, !with_loops);
+    for (int r = 0; r < codegen->n_regions && with_loops; r++)
         if (loop_at(codegen, r))
             add_loop_of_steps(codegen, out, loop_at(codegen, r));
     str_add(out, "    switch (region) {\n");
     for (int r = 0; r < codegen->n_regions; r++) {
-        const struct call_loop *loop = loop_at(codegen, r);
+        const struct call_loop *loop = with_loops ? loop_at(codegen, r) : NULL;
 
         if (loop) {
             r += loop->period * loop->count - 1;
@@ -373,7 +378,7 @@ void add_entry(struct codegen *codegen, struct str *out)
         return;
     }
     add_checks(codegen, out);
-    add_pointers(codegen, out, 0);
+    add_pointers(codegen, out, 0, false);
     add_calls(codegen, out, 0);
     add_state_copies(codegen, out, 4);
     str_printf(out, "    return %s_OK;\n}\n", codegen->upper);

@@ -28,9 +28,9 @@ const char *io_accessor(struct codegen *codegen, const char *c_name, bool is_inp
 const char *io_arena(struct codegen *codegen, const struct value *value);
 size_t io_offset(const struct codegen *codegen, const struct value *value);
 
-/* The pointers into the arena of a variant (relay_ir/variants.h), and to it, but for those that loops declare
+/* The pointers into the arena of a variant (relay_ir/variants.h), and to it; `all`: also those that loops declare
  * (emit_loops.h). */
-void add_pointers(struct codegen *codegen, struct str *out, int variant);
+void add_pointers(struct codegen *codegen, struct str *out, int variant, bool all);
 
 /* NAME_run and NAME_step. */
 void add_entry(struct codegen *codegen, struct str *out);

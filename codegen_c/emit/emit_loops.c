@@ -442,6 +442,17 @@ void add_loop_head(struct codegen *codegen, struct str *out, const struct call_l
     add_loop_pointers(out, loop);
 }
 
+/* Whether an argument, or a number that --guard gets, follows from the iteration. */
+static bool reads_counter(const struct codegen *codegen, const struct call_loop *loop)
+{
+    bool reads = is_guarded(codegen);
+
+    for (int r = loop->first; r < loop->first + loop->period; r++)
+        for (int i = 0; i < codegen->loops->calls[r].n; i++)
+            reads = reads || step_of(codegen, r, r + loop->period, i) != 0;
+    return reads;
+}
+
 void add_loop_step_head(struct codegen *codegen, struct str *out, const struct call_loop *loop)
 {
     const char *number =
@@ -449,8 +460,9 @@ void add_loop_step_head(struct codegen *codegen, struct str *out, const struct c
 
     str_printf(out, "    if (region >= %d && region < %d) {\n", loop->first,
                loop->first + loop->period * loop->count);
-    str_printf(out, "        const int %s = %s / %d;\n", codegen->loops->counter, number,
-               loop->period);
+    if (reads_counter(codegen, loop))
+        str_printf(out, "        const int %s = %s / %d;\n", codegen->loops->counter, number,
+                   loop->period);
     add_loop_pointers(out, loop);
     if (loop->period > 1)
         str_printf(out, "        switch (%s %% %d) {\n", number, loop->period);

@@ -38,7 +38,7 @@ static struct variant_group *find_groups(struct codegen *codegen)
         struct variant_group *group;
         struct slots slots;
 
-        add_pointers(codegen, &text, v);
+        add_pointers(codegen, &text, v, false);
         add_calls(codegen, &text, v);
         slots = slots_of(arena, str_text(&text));
         group = map_get(&by_skeleton, slots.skeleton);

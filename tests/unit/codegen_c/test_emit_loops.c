@@ -98,6 +98,9 @@ START_TEST(the_counter_has_a_name_of_its_own)
     row.text = str_text(&text);
     ck_assert_int_eq(generated_count(ctx, &row, "for (int iteration_2 = 0;"), 1);
     generated_check(&row);
+    row.step = true; /* whose steps are all in one place: no counter */
+    ck_assert_int_eq(generated_count(ctx, &row, "int iteration_2 = "), 0);
+    generated_check(&row);
     ctx_free(ctx);
 }
 END_TEST
