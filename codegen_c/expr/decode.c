@@ -222,6 +222,7 @@ void bind_bytes_helper(struct bind *bind, const char *name)
         if (bind_own_helper(bind, names[i]))
             continue;
         keys_init(&keys, bind->arena);
+        keys_offer(&keys, "linkage", bind->machine->lanes ? vector_linkage(bind) : "");
         bind_new_helper(bind, names[i],
                         arena_printf(bind->arena, "templates/helpers/%s.c.tmpl", names[i]), &keys);
     }
@@ -401,10 +402,8 @@ const char *decode_unpack_panel(struct bind *bind, const struct value *weight)
              decode_format(type) ? decode_format(type)->name : dtype_name(type->dtype));
     keys_set(&keys, "tc", stored_c_type(type));
     keys_set(&keys, "one", halves ? "TIMES" : "1");
-    keys_offer(&keys, "get",
-               halves ? "NUMBERS(" : arena_printf(bind->arena, "%s(load_bytes(", of_bytes));
-    keys_offer(&keys, "got", halves ? ")" : "))");
     keys_offer(&keys, "unpack", vectors ? "" : decode_unpack_weight(bind, weight));
+    keys_offer(&keys, "linkage", halves ? vector_linkage(bind) : "");
     if (halves)
         set_half_keys(bind, decode_format(type), &keys);
     return bind_new_helper(bind, name, "templates/helpers/unpack_panel.c.tmpl", &keys);

@@ -77,7 +77,7 @@ const char *halves_layout(struct bind *bind, const struct value *weight, const c
 
 const char *halves_of_words(struct bind *bind, bool raised)
 {
-    return raised ? "F16_MOVED"
+    return raised ? "f16_moved"
                   : arena_printf(bind->arena, "%s_of_words", halves_numbers(bind, false));
 }
 
@@ -93,6 +93,7 @@ const char *halves_numbers(struct bind *bind, bool raised)
     bind_bytes_helper(bind, "vector_u32");
     bind_helper(bind, "f32_of_bits");
     keys_init(&keys, bind->arena);
+    keys_offer(&keys, "linkage", raised ? vector_linkage(bind) : "");
     keys_set_flag(&keys, "raised", raised);
     keys_set_flag(&keys, "careful", !raised);
     keys_offer(&keys, "of_one", raised ? "" : decode_function(bind, &type));

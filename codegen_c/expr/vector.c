@@ -3,6 +3,14 @@
 
 #include <string.h>
 
+const char *vector_linkage(struct bind *bind)
+{
+    if (bind->machine->lanes == 0)
+        bind_helper(bind, "inline_f32");
+    return bind->machine->lanes ? "static inline WIDE __attribute__((always_inline))"
+                                : "INLINE_F32 WIDE";
+}
+
 void bind_vector(struct bind *bind)
 {
     static const char name[] = "vector_f32";
@@ -19,20 +27,18 @@ void bind_vector(struct bind *bind)
     keys_set_int(&keys, "lanes", bind->machine->lanes);
     keys_set_flag(&keys, "inlined", bind->machine->arch == ARCH_X86_64 && bind->machine->lanes > 4);
     bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
+    if (!sums_are_fused(bind))
+        return;
+    for (int i = 0; i < 2; i++) {
+        keys_init(&keys, bind->arena);
+        keys_set(&keys, "linkage", vector_linkage(bind));
+        bind_new_helper(bind, i ? "fuse" : "fuse_vector",
+                        i ? "templates/helpers/fuse.c.tmpl" : "templates/helpers/fuse_vector.c.tmpl",
+                        &keys);
+    }
 }
 
 enum { MOST_LANES = 16, LEAST_LANES = 4 };
-
-void bind_shuffle(struct bind *bind)
-{
-    static const char name[] = "shuffle_f32";
-    struct keys keys;
-
-    bind_vector(bind);
-    keys_init(&keys, bind->arena);
-    if (!bind_own_helper(bind, name))
-        bind_new_helper(bind, name, "templates/helpers/shuffle_f32.c.tmpl", &keys);
-}
 
 /* "8" of "vector8_f32", "" of "vector_f32". */
 static const char *suffix_of(struct arena *arena, const char *type)
@@ -52,14 +58,10 @@ const char *bind_vector_fn(struct bind *bind, const char *stem, const char *type
     struct keys keys;
 
     bind_vector(bind);
-    if (bind->machine->lanes == 0)
-        bind_helper(bind, "inline_f32");
     if (fn)
         return fn;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "linkage",
-             bind->machine->lanes ? "static inline WIDE __attribute__((always_inline))"
-                                  : "INLINE_F32 WIDE");
+    keys_set(&keys, "linkage", vector_linkage(bind));
     keys_set(&keys, "vector", type);
     keys_offer_flag(&keys, "one", strcmp(type, "float") == 0);
     return bind_new_helper(bind, name,
@@ -83,13 +85,13 @@ static struct row_vector single_float(struct bind *bind)
 {
     if (sums_are_fused(bind))
         bind_helper(bind, "fuse_float");
-    return (struct row_vector){ .type = "float", .lanes = "1", .fuse = "FUSE_FLOAT", .most = 1 };
+    return (struct row_vector){ .type = "float", .lanes = "1", .fuse = "fuse_float", .most = 1 };
 }
 
 struct row_vector bind_row_vector(struct bind *bind, int64_t n)
 {
     struct row_vector vector = {
-        .type = "vector_f32", .lanes = "LANES", .fuse = "FUSE_VECTOR", .most = MOST_LANES
+        .type = "vector_f32", .lanes = "LANES", .fuse = "fuse_vector", .most = MOST_LANES
     };
     const char *name;
     struct keys keys;
@@ -105,11 +107,12 @@ struct row_vector bind_row_vector(struct bind *bind, int64_t n)
     name = arena_printf(bind->arena, "vector%d_f32", vector.most);
     vector.type = bind_own_helper(bind, name);
     vector.lanes = arena_printf(bind->arena, "LANES%d", vector.most);
-    vector.fuse = arena_printf(bind->arena, "FUSE_VECTOR%d", vector.most);
+    vector.fuse = arena_printf(bind->arena, "fuse_vector%d", vector.most);
     if (vector.type)
         return vector;
     keys_init(&keys, bind->arena);
     keys_set_int(&keys, "most", vector.most);
+    keys_offer(&keys, "linkage", vector_linkage(bind));
     keys_offer(&keys, "bits", vector.most == 8 ? "256" : "");
     keys_offer(&keys, "whole", vector.most == 8 ? "256" : "128");
     vector.type = bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);

@@ -15,8 +15,8 @@
  * A float becomes a vector by `number - (vector_f32){ 0 }`. Zeros: `vector_f32 sum = { 0 };`. */
 void bind_vector(struct bind *bind);
 
-/* Requests the macro SHUFFLE(a, b, ...): a vector_f32 of elements of two. */
-void bind_shuffle(struct bind *bind);
+/* What stands before functions that take or return vectors: they are always inlined. */
+const char *vector_linkage(struct bind *bind);
 
 /* Requests a function of vectors of a type, and returns its name, "at_least8" for stem "at_least" and type
  * "vector8_f32":
@@ -35,7 +35,7 @@ int64_t row_block(int64_t n, int64_t most);
 /* Vectors for rows of n floats, no longer than the row. */
 struct row_vector {
     const char *type, *lanes; /* C names: "vector8_f32", "LANES8" */
-    const char *fuse;         /* the macro (sum, x, w) if sums_are_fused */
+    const char *fuse;         /* the function (sum, x, w) if sums_are_fused */
     int most;                 /* upper bound of the lanes, on any CPU */
     bool overlaps;            /* the last vector of a row overlaps the one before */
 };

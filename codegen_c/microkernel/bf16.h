@@ -9,7 +9,7 @@
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/microkernel/epilogue_store.h"
 
-enum { BF16_LANES = 16 /* lanes of the CPU that ADD_BF16 is written for */ };
+enum { BF16_LANES = 16 /* lanes of the CPU that add_bf16 is written for */ };
 
 /* Whether both operands are 8-bit floats whose values are all exact in bf16 and whose products are
  * never subnormal. */

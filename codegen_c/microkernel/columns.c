@@ -2,6 +2,7 @@
 #include "codegen_c/microkernel/columns.h"
 
 #include "base/str.h"
+#include "codegen_c/expr/shuffle.h"
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/microkernel/limits.h"
 
@@ -33,32 +34,6 @@ struct columns columns_of(const struct machine *machine, int64_t out_c, bool pla
                              .joined = !planar && machine->lanes == WIDE_LANES };
 }
 
-/* "0, 16, 1, 17 ...": indices that interleave two vectors; of each `group` elements the front, or
- * back, half. */
-static const char *zip_list(struct bind *bind, int group, bool back)
-{
-    const int lanes = bind->machine->lanes;
-    struct str out = { .arena = bind->arena };
-
-    for (int start = 0; start < lanes; start += group)
-        for (int i = 0; i < group / 2; i++) {
-            const int at = start + (back ? group / 2 : 0) + i;
-
-            str_printf(&out, "%s%d, %d", out.n ? ", " : "", at, lanes + at);
-        }
-    return str_text(&out);
-}
-
-/* "0, 2, 4 ...": the even indices of two vectors. */
-static const char *half_list(struct bind *bind, int first)
-{
-    struct str out = { .arena = bind->arena };
-
-    for (int i = 0; i < bind->machine->lanes; i++)
-        str_printf(&out, "%s%d", i ? ", " : "", 2 * i + first);
-    return str_text(&out);
-}
-
 const char *bind_halve_row(struct bind *bind)
 {
     static const char name[] = "halve_row";
@@ -67,10 +42,9 @@ const char *bind_halve_row(struct bind *bind)
 
     if (fn)
         return fn;
-    bind_shuffle(bind);
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "even", half_list(bind, 0));
-    keys_set(&keys, "odd", half_list(bind, 1));
+    keys_set(&keys, "evens", bind_half(bind, false));
+    keys_set(&keys, "odds", bind_half(bind, true));
     return bind_new_helper(bind, name, "templates/helpers/halve_row.c.tmpl", &keys);
 }
 
@@ -81,14 +55,14 @@ static void bind_store_channels(struct bind *bind, const struct columns *columns
     const int group = columns->joined ? bind->machine->lanes : FOUR;
     struct keys keys;
 
-    bind_shuffle(bind);
+    bind_vector(bind);
     if (!columns->joined)
         bind_row_vector(bind, FOUR);
     if (bind_own_helper(bind, name))
         return;
     keys_init(&keys, bind->arena);
-    keys_set(&keys, "front", zip_list(bind, group, false));
-    keys_set(&keys, "back", zip_list(bind, group, true));
+    keys_set(&keys, "zip_front", bind_zip(bind, group, false));
+    keys_set(&keys, "zip_back", bind_zip(bind, group, true));
     keys_set_flag(&keys, "joined", columns->joined);
     keys_offer(&keys, "halves", bind->machine->lanes > FOUR ? "1" : "");
     bind_new_helper(bind, name, "templates/helpers/store_channels.c.tmpl", &keys);
@@ -164,6 +138,6 @@ const char *bind_columns(struct bind *bind, const struct columns *columns,
     keys_set(&keys, "each_channel", each(bind, "", columns->channels));
     keys_set(&keys, "each_vector", each(bind, "c, ", columns->vectors));
     keys_set_flag(&keys, "splat", columns->splat);
-    keys_offer(&keys, "fuse", columns->splat ? "FUSE_VECTOR" : "FUSE");
+    keys_offer(&keys, "fuse", columns->splat ? "fuse_vector" : "fuse");
     return bind_new_helper(bind, name, "templates/helpers/tile_columns.c.tmpl", &keys);
 }

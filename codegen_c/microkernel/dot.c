@@ -303,7 +303,7 @@ static void bind_gathering(struct bind *bind, const struct dot *dot, bool one_ro
         bind_text(bind, "local_size", "%s * %s + %s / 2", pixels, len, len);
     } else {
         bind_text(bind, "bytes", "dot_bytes(scratch, %s, %s)", one_row ? "0" : "p", parts ? "len" : "LEN");
-        bind_text(bind, "local_size", "DOT_SCRATCH(%s, %s)", pixels, len);
+        bind_text(bind, "local_size", "%s * %s + DOT_GATHERS * %s / 2", pixels, len, len);
     }
 }
 

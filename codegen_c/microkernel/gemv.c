@@ -2,6 +2,7 @@
 #include "codegen_c/microkernel/gemv.h"
 
 #include "codegen_c/expr/halves.h"
+#include "codegen_c/expr/shuffle.h"
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/machine/machine.h"
 
@@ -26,10 +27,19 @@ void gemv_set_panel(struct bind *bind, struct keys *keys, int units)
 
 void gemv_set_sum(struct bind *bind, struct keys *keys)
 {
+    static const struct {
+        const char *key, *sum;
+    } sums[] = { { "add_s", "s##v" },
+                 { "add_s0", "s0" },
+                 { "add_s1", "s1" },
+                 { "add_s2", "s2" },
+                 { "add_s3", "s3" } };
     const bool fused = sums_are_fused(bind);
 
-    keys_set(keys, "add", fused ? "FUSE(" : "");
-    keys_set(keys, "times", fused ? ", " : " += ");
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        keys_offer(keys, sums[i].key,
+                   fused ? arena_printf(bind->arena, "%s = fuse(%s, ", sums[i].sum, sums[i].sum)
+                         : arena_printf(bind->arena, "%s += ", sums[i].sum));
     keys_set(keys, "by", fused ? ", " : " * ");
     keys_set(keys, "added", fused ? ")" : "");
 }
@@ -138,6 +148,11 @@ const char *gemv_halves_function(struct bind *bind, const struct value *weight)
     keys_set_flag(&keys, "raised", raised);
     keys_set_flag(&keys, "scaled", scaled);
     keys_set_flag(&keys, "pairs", pairs);
+    keys_set_flag(&keys, "paired", pairs && !generic);
+    keys_offer(&keys, "evens", pairs && !generic ? bind_half(bind, false) : "");
+    keys_offer(&keys, "odds", pairs && !generic ? bind_half(bind, true) : "");
+    keys_offer(&keys, "zip_front", pairs && !generic ? bind_zip(bind, bind->machine->lanes, false) : "");
+    keys_offer(&keys, "zip_back", pairs && !generic ? bind_zip(bind, bind->machine->lanes, true) : "");
     keys_offer(&keys, "pair", generic ? "WEIGHT(p * 2)" : "w[p * 2 * LANES]");
     keys_set(&keys, "exactly", raised && !scaled ? " * F16_TIMES" : "");
     keys_set(&keys, "scale", scaled ? " * scale" : "");

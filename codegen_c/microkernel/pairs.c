@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "codegen_c/expr/shuffle.h"
 #include "codegen_c/expr/vector.h"
 
 enum { MOST_EXPONENT = 60 /* exponent of a scale: products of two scales stay finite */ };
@@ -66,9 +67,15 @@ void bind_sums_of_pairs(struct bind *bind, int most)
     struct keys keys;
 
     if (!fn) {
-        bind_shuffle(bind);
         bind_helper(bind, "apart");
         keys_init(&keys, bind->arena);
+        keys_set(&keys, "firsts",
+                 bind_shuffle(bind, "firsts", "The first elements of the pairs of a and b, by groups of four.",
+                              "0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30"));
+        keys_set(&keys, "seconds",
+                 bind_shuffle(bind, "seconds", "The second elements of the pairs of a and b, by groups of four.",
+                              "1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31"));
+        keys_set(&keys, "linkage", vector_linkage(bind));
         keys_set_int(&keys, "least", PAIRS_LEAST);
         keys_set_flag(&keys, "registers", bind->machine->adders == ADDERS_REGISTERS);
         fn = bind_new_helper(bind, name, "templates/helpers/pairs.c.tmpl", &keys);

@@ -110,8 +110,8 @@ bool has_row_tiles(const struct window *w, int most_columns)
 
 /* --- their text ------------------------------------------------------------------------------- */
 
-/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile; `fuse`: "FUSE(s0, w2, v); ...".
- */
+/* "s0 += w2 * v; s1 += w0 * v;" for an input column under the tile; `fuse`: "s0 = fuse(s0, w2, v);
+ * ...". */
 static const char *adds_text(struct bind *bind, const struct window *w, const struct row_tile *tile,
                              int64_t column, const char *fuse)
 {
@@ -121,7 +121,7 @@ static const char *adds_text(struct bind *bind, const struct window *w, const st
         for (int kw = 0; kw < w->k[2]; kw++)
             if (column_at(w, tile->first + o, kw) == column)
                 str_printf(&text, "%s%s", text.n ? " " : "",
-                           fuse ? arena_printf(bind->arena, "%s(s%d, v, w%d);", fuse, o, kw)
+                           fuse ? arena_printf(bind->arena, "s%d = %s(s%d, v, w%d);", o, fuse, o, kw)
                                 : arena_printf(bind->arena, "s%d += w%d * v;", o, kw));
     return str_text(&text);
 }

@@ -49,8 +49,8 @@ bool rows_have_one_function(const struct row_family *family, const struct window
  *   n_sums0, sums0 ...        sums of tile 0, and their declaration: "s0 = { 0 }, s1 = { 0 }"
  *   left0 ...                 the first input column of tile 0
  *   n_inputs0, input0_0 ...   the input columns, counted from left0
- *   adds0_0 ...               what each adds: "s0 += w1 * v; s1 += w0 * v;"; with `fuse`, a macro
- *                             (sum, x, w) that is NULL otherwise: "FUSE_VECTOR(s0, v, w1); ..."
+ *   adds0_0 ...               what each adds: "s0 += w1 * v; s1 += w0 * v;"; with `fuse`, a
+ *                             function (NULL otherwise): "s0 = fuse_vector(s0, v, w1); ..."
  *   n_weights0, weight0_0 ... the weights in use
  *   strip_left, strip_extent  by the tile's column: its first input column, and how many it reads
  *   most_extent               the maximum of strip_extent

@@ -52,7 +52,7 @@
  */
 #include "kws.h"
 
-#if KWS_CODE_ID != 0x85b415bcu
+#if KWS_CODE_ID != 0x48beed41u
 #error "kws.h and kws.c are of two compilations: take all files of one"
 #endif
 
@@ -147,7 +147,6 @@ static inline int32_t dot_add(int32_t sum, uint32_t x, uint32_t w)
 {
     const int32_t low = dot_half(x & 0xFFFFu) * dot_half(w & 0xFFFFu);
     const int32_t high = dot_half(x >> 16) * dot_half(w >> 16);
-
     const uint32_t all = (uint32_t)sum + (uint32_t)low + (uint32_t)high;
 
     return (int32_t)all;

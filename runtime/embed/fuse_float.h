@@ -3,11 +3,15 @@
 
 #include "runtime/embed/fuse_lanes.h"
 
-/* sum += x * w, rounded once. */
+/* sum + x * w, rounded once. */
+static inline float fuse_float(float sum, float x, float w)
+{
 #if defined __FP_FAST_FMAF || defined __FMA__ || defined __ARM_FEATURE_FMA || defined __riscv_flen
-#define FUSE_FLOAT(sum, x, w) sum = __builtin_fmaf(x, w, sum)
+    return __builtin_fmaf(x, w, sum);
 #else
-#define FUSE_FLOAT(sum, x, w) { const float fused_w = w, fused_x = x; fuse_lanes(&sum, &fused_x, &fused_w, 1); }
+    fuse_lanes(&sum, &x, &w, 1);
+    return sum;
 #endif
+}
 
 #endif

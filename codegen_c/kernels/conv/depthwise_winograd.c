@@ -17,6 +17,7 @@
 #include "codegen_c/expr/decode.h"
 #include "codegen_c/expr/operands.h"
 #include "codegen_c/expr/panels.h"
+#include "codegen_c/expr/shuffle.h"
 #include "codegen_c/expr/vector.h"
 #include "codegen_c/kernels/conv/depthwise.h"
 #include "codegen_c/microkernel/limits.h"
@@ -120,7 +121,12 @@ static void bind_abreast(struct bind *bind, bool abreast, const struct row_vecto
               abreast ? "2 * CHANNELS" : pixel_stride_of_y(bind->region, "CHANNELS"));
     if (!abreast)
         return;
-    bind_shuffle(bind);
+    bind_text(bind, "before", "%s",
+              bind_shuffle(bind, "front_halves", "The front halves of a and b.",
+                           "0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23"));
+    bind_text(bind, "behind", "%s",
+              bind_shuffle(bind, "inner_halves", "The back half of a, then the front half of b.",
+                           "8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23"));
     /* Otherwise every second load crosses a cache line, twice. */
     bind_text(bind, "once", "%s", bind_vector_fn(bind, "once", vector->type));
 }

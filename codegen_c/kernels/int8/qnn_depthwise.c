@@ -93,7 +93,7 @@ static int64_t bind_blocks(struct bind *bind, int64_t channels, int lanes)
 {
     const bool scalars = bind->machine->lanes == 1 && bind->machine->dot != DOT_MVE;
     const int64_t block = scalars || lanes ? 0 : block_of(channels);
-    const char *name = "CHANNELS_AT_A_TIME";
+    const char *name = "CHANNELS_TOGETHER";
     struct keys keys;
 
     bind_flag(bind, "blocks", block > 0);

@@ -224,7 +224,7 @@ static bool bind_qnn_conv_tiles(struct bind *bind)
     bind_conv_places(bind, &w, dot.quads);
     bind_dot(bind, &dot, is_one_row(&w), part.len);
     bind_dot_nc_block(bind, dot.channels);
-    bind_text(bind, "turn", dot_is_plain(bind->machine) ? "" : " ^ DOT_TURN(X_SIGNED)");
+    bind_text(bind, "turn", dot_is_plain(bind->machine) ? "" : " ^ dot_turn(X_SIGNED)");
     bind_pixels(bind, &w, bind->region->place.low_scratch && part.len < dot.len);
     position_by_division(bind, "at", &position);
     position.hoists = true;

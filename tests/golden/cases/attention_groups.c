@@ -22,7 +22,7 @@
  */
 #include "attention_groups.h"
 
-#if ATTENTION_GROUPS_CODE_ID != 0xf2ec25c3u
+#if ATTENTION_GROUPS_CODE_ID != 0x41508d56u
 #error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
 #endif
 
@@ -69,6 +69,17 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
+#endif
+
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
 #endif
 
 /* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
@@ -171,17 +182,6 @@ static inline float f32_of_bits(uint32_t bits)
     (void)memcpy((void *)&v, (const void *)&bits, 4);
     return v;
 }
-
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
-
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
- * file uses often. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
-#else
-#define INLINE_F32 static inline
-#endif
 
 /* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 

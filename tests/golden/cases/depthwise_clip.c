@@ -18,7 +18,7 @@
  */
 #include "depthwise_clip.h"
 
-#if DEPTHWISE_CLIP_CODE_ID != 0x454d676cu
+#if DEPTHWISE_CLIP_CODE_ID != 0x6d433759u
 #error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
 #endif
 
@@ -85,22 +85,26 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
 #if defined __AVX__ && (defined __clang__ || (defined __GNUC__ && __GNUC__ >= 12))
 #define TRANSPOSES_EIGHTS
 
+typedef float four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float eight_f32 __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* Half rows i and i + 4 of x, in one vector. */
+static inline __attribute__((always_inline)) eight_f32 half_rows(const float *x, int x_step, int i)
+{
+    return __builtin_shufflevector(*(const four_f32 *)&x[i * x_step],
+                                   *(const four_f32 *)&x[(i + 4) * x_step], 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
 /* y[j * y_step + i] = x[i * x_step + j] for i, j < 8. Half rows of i and i + 4 form a vector; pairs
  * of these are interleaved, and pairs of the results are four columns. */
 static inline void transpose_8x8_f32(const float *restrict x, int x_step, float *restrict y,
                                      int y_step)
 {
-    typedef float four_f32 __attribute__((vector_size(16), aligned(4), may_alias));
-    typedef float eight_f32 __attribute__((vector_size(32), aligned(4), may_alias));
-#define HALVES(i) __builtin_shufflevector(*(const four_f32 *)&x[(i) * x_step], \
-                                          *(const four_f32 *)&x[((i) + 4) * x_step], 0, 1, 2, 3, \
-    4, 5, 6, 7)
-
     for (int half = 0; half < 2; half++) {
-        const eight_f32 a = HALVES(0);
-        const eight_f32 b = HALVES(1);
-        const eight_f32 c = HALVES(2);
-        const eight_f32 d = HALVES(3);
+        const eight_f32 a = half_rows(x, x_step, 0);
+        const eight_f32 b = half_rows(x, x_step, 1);
+        const eight_f32 c = half_rows(x, x_step, 2);
+        const eight_f32 d = half_rows(x, x_step, 3);
         /* columns 0 and 1 */
         const eight_f32 ab_01 = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
         const eight_f32 ab_23 = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
@@ -117,7 +121,6 @@ static inline void transpose_8x8_f32(const float *restrict x, int x_step, float 
         x += 4;
         y += 4 * y_step;
     }
-#undef HALVES
 }
 #endif
 
@@ -193,6 +196,17 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
+
 /* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
 
 /* The same for rows of at most a few times 4 floats. */
@@ -219,17 +233,6 @@ static int window_end(int first, int step, int n_taps, int len)
 
     return (n < n_taps) ? n : n_taps;
 }
-
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
-
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
- * file uses often. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
-#else
-#define INLINE_F32 static inline
-#endif
 
 /* --- from templates/helpers/once.c.tmpl ------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
  */
 #include "pointwise_residual.h"
 
-#if POINTWISE_RESIDUAL_CODE_ID != 0x4b7dc1a8u
+#if POINTWISE_RESIDUAL_CODE_ID != 0x3d9cb4dau
 #error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
 #endif
 
@@ -57,6 +57,17 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE __attribute__((min_vector_width(512))) /* otherwise clang splits vectors into halves */
 #else
 #define WIDE
+#endif
+
+/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
 #endif
 
 /* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
