@@ -194,3 +194,31 @@ void add_section(struct str *out, const char *title)
         str_add(out, "-");
     str_add(out, " */\n\n");
 }
+
+void add_section_of_file(struct str *out, const char *path)
+{
+    const char *end = strrchr(path, '/');
+
+    add_section(out, arena_printf(out->arena, "from %.*s", (int)(end - path), path));
+}
+
+const char *sections_joined(struct arena *arena, const char *text)
+{
+    static const char section[] = "/* --- ";
+    struct str out = { .arena = arena };
+    const char *last = NULL;
+
+    for (const char *line = text; *line;) {
+        const size_t end = strcspn(line, "\n"), n = end + (line[end] == '\n');
+        const bool begins = str_starts(line, section), goes_on = begins && last && strncmp(line, last, n) == 0;
+
+        if (begins)
+            last = line;
+        if (goes_on)
+            line += n; /* and the blank line behind it */
+        else
+            str_addn(&out, line, n);
+        line += goes_on ? *line == '\n' : n;
+    }
+    return str_text(&out);
+}

@@ -36,4 +36,10 @@ const char *array_parameter(struct arena *arena, const struct type *type, const 
 /* A comment line that separates the sections of a file. */
 void add_section(struct str *out, const char *title);
 
+/* The section "from templates/helpers" of a helper that is made of this file. */
+void add_section_of_file(struct str *out, const char *path);
+
+/* The text without comment lines of sections that only go on with the section that they stand in. */
+const char *sections_joined(struct arena *arena, const char *text);
+
 #endif

@@ -55,7 +55,7 @@ const char *helper_text(struct codegen *codegen, int i)
     const struct helper *helper = codegen->helpers.entries[i].value;
     struct str out = { .arena = &codegen->arena };
 
-    add_section(&out, arena_printf(&codegen->arena, "from %s", helper->from));
+    add_section_of_file(&out, helper->from);
     add_helper(&out, helper, codegen->machine->lanes == 1);
     return str_text(&out);
 }

@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "base/map.h"
+#include "codegen_c/core/comments.h"
 #include "codegen_c/core/state.h"
 #include "codegen_c/emit/emit_helpers.h"
 #include "codegen_c/emit/emit_model.h"
@@ -126,8 +127,10 @@ static void write_texts(struct sharing *sharing, struct kernels *kernels, struct
         else
             str_add(&header, linkage_mark(sharing->arena, text->text, "MAYBE_UNUSED"));
     }
-    kernels->header = linkage_rename(sharing->arena, str_text(&header), functions, prefix);
-    kernels->source = linkage_rename(sharing->arena, str_text(&source), functions, prefix);
+    kernels->header = linkage_rename(
+        sharing->arena, sections_joined(sharing->arena, str_text(&header)), functions, prefix);
+    kernels->source = linkage_rename(
+        sharing->arena, sections_joined(sharing->arena, str_text(&source)), functions, prefix);
     kernels->n_functions = (int)functions->n;
 }
 

@@ -340,7 +340,7 @@ struct model_text make_model(struct codegen *codegen, const struct model_parts *
     add_kernels_include(codegen, &head);
     for (int i = 1; i < parts->n - 1; i++)
         str_add(&head, parts->texts[i]);
-    texts[0] = layout(&codegen->arena, str_text(&head));
+    texts[0] = layout(&codegen->arena, sections_joined(&codegen->arena, str_text(&head)));
     texts[1] = layout(&codegen->arena, parts->texts[parts->n - 1]);
     find_identity(codegen, texts, 2);
     return (struct model_text){ texts[0], texts[1] };

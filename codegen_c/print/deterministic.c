@@ -169,7 +169,7 @@ void add_rounded_products(struct codegen *codegen, struct str *out)
     struct keys keys;
 
     keys_init(&keys, &codegen->arena);
-    add_section(out, arena_printf(&codegen->arena, "from %s", path));
+    add_section_of_file(out, path);
     if (!template_expand(codegen->ctx, path, embedded_find(path)->text, &keys, out))
         assert(codegen->ctx->diags.n_errors > 0);
     str_add(out, "\n");
@@ -183,7 +183,7 @@ void add_strict_arithmetic(struct codegen *codegen, const char *file, bool check
     keys_init(&keys, &codegen->arena);
     keys_set(&keys, "file", file);
     keys_set(&keys, "check", check ? "1" : "");
-    add_section(out, arena_printf(&codegen->arena, "from %s", path));
+    add_section_of_file(out, path);
     if (!template_expand(codegen->ctx, path, embedded_find(path)->text, &keys, out))
         assert(codegen->ctx->diags.n_errors > 0);
     str_add(out, "\n");

@@ -1,7 +1,9 @@
 /* layout_lines.c - see layout_lines.h.
  *
  * method   lines that are short enough keep their breaks, moved with the first. Else the tokens are one line, cut where
- *          it is too long: as far outside of brackets as there is a place, and there as late as possible */
+ *          it is too long: as far outside of brackets as there is a place, and there as late as possible. What goes on
+ *          within brackets begins behind the bracket or, where that takes fewer lines, 8 columns further in than the
+ *          first line */
 #include "codegen_c/text/layout_lines.h"
 
 #include <string.h>
@@ -155,14 +157,15 @@ static void add_line(struct cut *cut, struct str *out, int first, int end, size_
     }
 }
 
-static void add_cut(struct str *out, const struct tokens *tokens, int from, int to, int indent,
-                    const char *before, int after)
+/* Returns the number of lines. */
+static int cut_lines(struct str *out, const struct tokens *tokens, int from, int to, int indent,
+                     const char *before, int after, bool flat)
 {
     struct cut cut = { .tokens = tokens, .from = from, .to = to };
-    int column = indent + (int)strlen(before);
+    int n = 0, column = indent + (int)strlen(before);
 
     cut.keeps = token_is(&tokens->items[from], "enum");
-    for (int first = from, end; first < to; first = end) {
+    for (int first = from, end; first < to; first = end, n++) {
         const size_t line = out->n;
 
         add_spaces(out, first == from ? indent : column);
@@ -175,9 +178,22 @@ static void add_cut(struct str *out, const struct tokens *tokens, int from, int 
         if (cut.keeps)
             column = indent + (end < to && is_close(&tokens->items[end]) ? 0 : 4);
         else
-            column = cut.depth && cut.column[cut.depth] <= FAR_RIGHT ? cut.column[cut.depth]
-                                                                     : indent + (cut.depth ? 8 : 4);
+            column = cut.depth && !flat && cut.column[cut.depth] <= FAR_RIGHT
+                         ? cut.column[cut.depth]
+                         : indent + (cut.depth ? 8 : 4);
     }
+    return n;
+}
+
+static void add_cut(struct str *out, const struct tokens *tokens, int from, int to, int indent,
+                    const char *before, int after)
+{
+    struct str aligned = { .arena = out->arena }, flat = { .arena = out->arena };
+    const int n = cut_lines(&aligned, tokens, from, to, indent, before, after, false);
+
+    str_add(out, n > cut_lines(&flat, tokens, from, to, indent, before, after, true)
+                     ? str_text(&flat)
+                     : str_text(&aligned));
 }
 
 /* Whether these are the head of a function, whose lines follow its name's length. */

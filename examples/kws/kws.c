@@ -52,7 +52,7 @@
  */
 #include "kws.h"
 
-#if KWS_CODE_ID != 0x48beed41u
+#if KWS_CODE_ID != 0x6bb92c95u
 #error "kws.h and kws.c are of two compilations: take all files of one"
 #endif
 
@@ -70,7 +70,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
  * turns ?: into a branch and does not vectorise the loop around it. */
@@ -78,8 +78,6 @@ static inline float choose_f32(int condition, float a, float b)
 {
     return condition ? a : b;
 }
-
-/* --- from runtime/embed/saturate_f32.h -------------------------------------------------------- */
 
 /* v clamped to least .. greatest; NaN becomes 0. */
 static float saturate_f32(float v, float least, float greatest)
@@ -90,7 +88,7 @@ static float saturate_f32(float v, float least, float greatest)
     return (v < least) ? least : choose_f32(v > greatest, greatest, v);
 }
 
-/* --- from templates/helpers/dot.c.tmpl -------------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* int8 dot products, by the CPU's instructions. A patch is the input under the kernel of one pixel:
  * LEN elements, a multiple of 4; DOT_PIXELS patches are computed together. Weights are [LEN / 4,
@@ -177,13 +175,10 @@ static void dot_take(dot_number *restrict patch, const uint8_t *restrict bytes, 
     }
 }
 
-/* --- from templates/helpers/dot_tile.c.tmpl --------------------------------------------------- */
-
 /* tile [DOT_PIXELS, 32]: for each channel i < width (at most 32) and each pixel p, sums[i] * times
  * plus the dot product of a patch x [DOT_PIXELS, len] and the weights w [len / 4, width, 4]. */
 DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w, int width,
-                               const int32_t *restrict sums, int32_t times,
-                               const dot_number *restrict x, int len)
+        const int32_t *restrict sums, int32_t times, const dot_number *restrict x, int len)
 {
     const int step = width * 4; /* 27 instructions for 16 products: pointers and their ends */
 
@@ -223,7 +218,7 @@ DOT_APART static void dot_tile(int32_t *restrict tile, const int8_t *restrict w,
     }
 }
 
-/* --- from runtime/embed/i32_of_bits.h --------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The signed number with these bits: sums and products wrap around as unsigned numbers, which C
  * defines. */
@@ -232,16 +227,12 @@ static inline int32_t i32_of_bits(uint32_t bits)
     return (int32_t)bits;
 }
 
-/* --- from runtime/embed/shift_down.h ---------------------------------------------------------- */
-
 /* v / 2^n, rounded down. C leaves >> of negative numbers to the implementation; compilers see that
  * this is one instruction. */
 static inline int32_t shift_down(int32_t v, int n)
 {
     return (v < 0) ? ~(~v >> n) : (v >> n);
 }
-
-/* --- from runtime/embed/requantize_down.h ----------------------------------------------------- */
 
 /* As requantize, for shift -1 .. -31: x * multiplier / 2^31 to nearest, ties up, then shifted
  * right, to nearest, ties away from zero. Nothing branches or saturates, so that compilers can
@@ -257,23 +248,17 @@ static int32_t requantize_down(int32_t x, int32_t multiplier, int shift)
     return shift_down(shift_down(less, -shift - 1) + 1, 1);
 }
 
-/* --- from runtime/embed/clamp_int.h ----------------------------------------------------------- */
-
 /* v clamped to least .. greatest. */
 static int32_t clamp_int(int32_t v, int32_t least, int32_t greatest)
 {
     return (v < least) ? least : (v > greatest) ? greatest : v;
 }
 
-/* --- from runtime/embed/saturate_int.h -------------------------------------------------------- */
-
 /* v clamped to least .. greatest. */
 static int32_t saturate_int(int64_t v, int32_t least, int32_t greatest)
 {
     return (v < least) ? least : (v > greatest) ? greatest : (int32_t)v;
 }
-
-/* --- from runtime/embed/requantize_once.h ----------------------------------------------------- */
 
 /* x * multiplier * 2^(shift - 31) in 32 bits: x is saturated; the product is rounded to nearest,
  * ties up, and saturated. multiplier >= 0, shift -31 .. 30. Shifting negative numbers right is
@@ -290,13 +275,12 @@ static int32_t requantize_once(int64_t x, int32_t multiplier, int shift)
     return saturate_int((int64_t)rounded - (int64_t)lifted, INT32_MIN, INT32_MAX);
 }
 
-/* --- from templates/helpers/dot_row.c.tmpl ---------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* tile [32], one pixel: for each channel i < width (at most 32), sums[i] * times plus the dot
  * product of the patch x [len] and the weights w [len / 4, width, 4]. */
 static void dot_row(int32_t *restrict tile, const int8_t *restrict w, int width,
-                    const int32_t *restrict sums, int32_t times, const dot_number *restrict x,
-                    int len)
+        const int32_t *restrict sums, int32_t times, const dot_number *restrict x, int len)
 {
     for (int i = 0; i < width; i += 4) {
         int32_t a0 = sums[i] * times;
@@ -325,7 +309,7 @@ static void dot_row(int32_t *restrict tile, const int8_t *restrict w, int width,
     }
 }
 
-/* --- from runtime/embed/f32_of_i32.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The float nearest to v. */
 static inline float f32_of_i32(int32_t v)
@@ -384,9 +368,7 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
     uint8_t *const bytes = (uint8_t *)scratch;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
-        const int most = DOT_PIXELS;
-        const int rest = POSITIONS - first;
-        const int n = (rest < most) ? rest : most;
+        const int n = ((POSITIONS - first) > DOT_PIXELS) ? (int)DOT_PIXELS : (POSITIONS - first);
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {
@@ -463,12 +445,9 @@ static NOINLINE void region_conv0(const int8_t *restrict x, int8_t *restrict y,
  * Depthwise, channels last, one output pixel at a time: each tap of the kernel is a line of
  * channels of x (zero points in the padding) and a line of weights. */
 static void shared_qnn_depthwise_25x5x64(const int8_t *x, int8_t *y, void *restrict scratch,
-                                         const int32_t *restrict numbers,
-                                         const int8_t *restrict weights,
-                                         const int32_t *restrict weight_start,
-                                         const int32_t *restrict bias,
-                                         const int32_t *restrict multiplier,
-                                         const int8_t *restrict shift)
+        const int32_t *restrict numbers, const int8_t *restrict weights,
+        const int32_t *restrict weight_start, const int32_t *restrict bias,
+        const int32_t *restrict multiplier, const int8_t *restrict shift)
 {
     const int32_t x_zero = numbers[0];
     const int32_t y_zero = numbers[1];
@@ -549,13 +528,9 @@ static void shared_qnn_depthwise_25x5x64(const int8_t *x, int8_t *y, void *restr
  * point; panels of 32 output channels take their sums from them, modulo 2^32.
  */
 static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
-                                                   void *restrict scratch,
-                                                   const int32_t *restrict numbers,
-                                                   const int8_t *restrict weight,
-                                                   const int32_t *restrict weight_sums,
-                                                   const int32_t *restrict bias,
-                                                   const int32_t *restrict multiplier,
-                                                   const int8_t *restrict shift)
+        void *restrict scratch, const int32_t *restrict numbers, const int8_t *restrict weight,
+        const int32_t *restrict weight_sums, const int32_t *restrict bias,
+        const int32_t *restrict multiplier, const int8_t *restrict shift)
 {
     const int32_t x_zero = numbers[0];
     const int32_t y_zero = numbers[1];
@@ -570,9 +545,7 @@ static NOINLINE void shared_qnn_conv_tiles_25x5x64(const int8_t *x, int8_t *y,
     const int32_t times = -x_zero;
 
     for (int first = 0; first < POSITIONS; first += DOT_PIXELS) {
-        const int most = DOT_PIXELS;
-        const int rest = POSITIONS - first;
-        const int n = (rest < most) ? rest : most;
+        const int n = ((POSITIONS - first) > DOT_PIXELS) ? (int)DOT_PIXELS : (POSITIONS - first);
         int32_t tile[DOT_PIXELS * 32];
 
         for (int p = 0; p < n; p++) {

@@ -13,7 +13,7 @@ extern "C" {
 #define KWS_RELAYC_VERSION "0.2.0"
 /* Checksums of the code and of its constants: the other files compare them, so that files
  * of two compilations never mix. */
-#define KWS_CODE_ID 0x48beed41u
+#define KWS_CODE_ID 0x6bb92c95u
 #define KWS_DATA_ID 0x7fef0914u
 
 /* What the functions return. */

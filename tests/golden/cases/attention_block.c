@@ -21,7 +21,7 @@
  */
 #include "attention_block.h"
 
-#if ATTENTION_BLOCK_CODE_ID != 0x4252dd02u
+#if ATTENTION_BLOCK_CODE_ID != 0x07126e1cu
 #error "attention_block.h and attention_block.c are of two compilations: take all files of one"
 #endif
 
@@ -37,7 +37,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
  * file uses often. */
@@ -47,8 +47,6 @@
 #else
 #define INLINE_F32 static inline
 #endif
-
-/* --- from runtime/embed/sqrt_f32.h ------------------------------------------------------------ */
 
 #if (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector) && defined __GNUC__ && \
     !defined __PICOLIBC__
@@ -63,8 +61,6 @@ INLINE_F32 float sqrt_f32(float v)
     return sqrtf(v);
 }
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
-
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
@@ -72,7 +68,7 @@ INLINE_F32 float sqrt_f32(float v)
 #define WIDE_LOOPS
 #endif
 
-/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
@@ -96,8 +92,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
-
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
 #define LANES4 4
@@ -106,8 +100,6 @@ typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_ali
 #define LANES4 LANES
 typedef vector_f32 vector4_f32;
 #endif
-
-/* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
 /* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own.
  * The lists repeat DO for each pixel j, and for each vector v of a pixel's channels. */
@@ -132,8 +124,6 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3)
 #define EACH_VECTOR_4_by8(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
 #endif
-
-/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
 /* sum[j * TILE_4_by8 + i] = the sum of inputs[t * PIXELS_4_by8 + j][k] * weights[(t * len + k) *
  * width + i] over t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1
@@ -175,7 +165,7 @@ static inline WIDE void tile_4_by8_taps(const float *const *inputs, int n_taps, 
 #undef END_PIXEL
 }
 
-/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
@@ -186,8 +176,6 @@ static inline uint32_t f32_bits(float v)
     return bits;
 }
 
-/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
-
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
@@ -196,8 +184,6 @@ static inline float f32_of_bits(uint32_t bits)
     (void)memcpy((void *)&v, (const void *)&bits, 4);
     return v;
 }
-
-/* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
  * turns ?: into a branch and does not vectorise the loop around it. */
@@ -214,8 +200,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 #endif
 }
 
-/* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
-
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
@@ -226,8 +210,6 @@ INLINE_F32 float limited_f32(float v, float most)
 
     return f32_of_bits((((int32_t)magnitude < (int32_t)limit) ? magnitude : limit) | sign);
 }
-
-/* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
 /* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
@@ -253,7 +235,7 @@ INLINE_F32 float exp_f32(float v)
     return (factor + (factor * less)) * choose_f32(v <= v, rest, v);
 }
 
-/* --- from templates/helpers/store_here.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* Stores where it is called: compilers would move the stores of a tile to its end. */
 INLINE_F32 WIDE void store_here4(float *y, vector4_f32 v)
@@ -262,15 +244,12 @@ INLINE_F32 WIDE void store_here4(float *y, vector4_f32 v)
     __asm__("" ::: "memory");
 }
 
-/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
-
 /* y[j * step + i] (j < n_pixels) =
  * the sum of inputs[t * PIXELS_4_by8 + j][k] * weights[(t * len + k) * width + i] over t < n_taps
  * and k < len, in this order, then the epilogue. Vectors may read up to TILE_4_by8 - 1 weights
  * beyond the last. */
 static inline WIDE void tile_4_by8_taps_stores(const float *const *inputs, int n_taps, int len,
-                                               const float *weights, int width, float *y, int step,
-                                               int n_pixels)
+        const float *weights, int width, float *y, int step, int n_pixels)
 {
     const float *w = weights;
     const float *const *x = inputs;

@@ -22,7 +22,7 @@
  */
 #include "attention_groups.h"
 
-#if ATTENTION_GROUPS_CODE_ID != 0x41508d56u
+#if ATTENTION_GROUPS_CODE_ID != 0xfdf2e05au
 #error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
 #endif
 
@@ -38,7 +38,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
@@ -47,7 +47,7 @@
 #define WIDE_LOOPS
 #endif
 
-/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
@@ -71,7 +71,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
  * file uses often. */
@@ -82,7 +82,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define INLINE_F32 static inline
 #endif
 
-/* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
@@ -92,8 +92,6 @@ typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_ali
 #define LANES4 LANES
 typedef vector_f32 vector4_f32;
 #endif
-
-/* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
 /* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own.
  * The lists repeat DO for each pixel j, and for each vector v of a pixel's channels. */
@@ -118,8 +116,6 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3)
 #define EACH_VECTOR_4_by8(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
 #endif
-
-/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
 /* sum[j * TILE_4_by8 + i] = the sum of inputs[t * PIXELS_4_by8 + j][k] * weights[(t * len + k) *
  * width + i] over t < n_taps and k < len, in this order. Vectors may read up to TILE_4_by8 - 1
@@ -161,7 +157,7 @@ static inline WIDE void tile_4_by8_taps(const float *const *inputs, int n_taps, 
 #undef END_PIXEL
 }
 
-/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
@@ -172,8 +168,6 @@ static inline uint32_t f32_bits(float v)
     return bits;
 }
 
-/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
-
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
@@ -182,8 +176,6 @@ static inline float f32_of_bits(uint32_t bits)
     (void)memcpy((void *)&v, (const void *)&bits, 4);
     return v;
 }
-
-/* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
  * turns ?: into a branch and does not vectorise the loop around it. */
@@ -200,8 +192,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 #endif
 }
 
-/* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
-
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
@@ -212,8 +202,6 @@ INLINE_F32 float limited_f32(float v, float most)
 
     return f32_of_bits((((int32_t)magnitude < (int32_t)limit) ? magnitude : limit) | sign);
 }
-
-/* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
 /* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)
@@ -274,8 +262,7 @@ static NOINLINE void region_Attention_0(const float *restrict x, float *restrict
  * of these columns take their sums from them. A sum runs over INNER in order.
  */
 static NOINLINE WIDE_LOOPS void region_Attention_0_2(const float *restrict x,
-                                                     const float *restrict x2, float *restrict y,
-                                                     void *restrict scratch)
+        const float *restrict x2, float *restrict y, void *restrict scratch)
 {
     enum { BATCH = 4, ROWS = 3, INNER = 2, COLUMNS = 3, PANEL = 32 };
     /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */
@@ -380,8 +367,7 @@ static NOINLINE void region_Attention_0_4(float *restrict y)
  * of these columns take their sums from them. A sum runs over INNER in order.
  */
 static NOINLINE WIDE_LOOPS void region_Attention_0_5(const float *restrict x,
-                                                     const float *restrict x2, float *restrict y,
-                                                     void *restrict scratch)
+        const float *restrict x2, float *restrict y, void *restrict scratch)
 {
     enum { BATCH = 4, ROWS = 3, INNER = 3, COLUMNS = 2, PANEL = 32 };
     /* [INNER + 1, PANEL columns]: vectors may read beyond the last row */

@@ -12,7 +12,7 @@
  */
 #include "conv_bn_relu.h"
 
-#if CONV_BN_RELU_CODE_ID != 0x7a62f7e1u
+#if CONV_BN_RELU_CODE_ID != 0x8ee08123u
 #error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
 #endif
 
@@ -26,7 +26,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
@@ -35,7 +35,7 @@
 #define WIDE_LOOPS
 #endif
 
-/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
@@ -59,7 +59,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
  * file uses often. */
@@ -70,7 +70,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define INLINE_F32 static inline
 #endif
 
-/* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
@@ -80,8 +80,6 @@ typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_ali
 #define LANES4 LANES
 typedef vector_f32 vector4_f32;
 #endif
-
-/* --- from templates/helpers/tile_shape.c.tmpl ------------------------------------------------- */
 
 /* A register tile of PIXELS_4_by8 x TILE_4_by8 sums; each vector of sums is a variable of its own.
  * The lists repeat DO for each pixel j, and for each vector v of a pixel's channels. */
@@ -106,8 +104,6 @@ enum { PIXELS_4_by8 = 4, TILE_4_by8 = 4 };
 #define EACH_PIXEL_4_by8(DO) DO(0) DO(1) DO(2) DO(3)
 #define EACH_VECTOR_4_by8(DO, j) DO(j, 0) DO(j, 1) DO(j, 2) DO(j, 3)
 #endif
-
-/* --- from templates/helpers/tile_f32.c.tmpl --------------------------------------------------- */
 
 /* sum[j * TILE_4_by8 + i] = the sum of x[j][offset[k]] * weights[k * width + i] over k < len, in
  * this order. Vectors may read up to TILE_4_by8 - 1 weights beyond the last. */

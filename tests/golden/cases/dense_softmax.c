@@ -16,7 +16,7 @@
  */
 #include "dense_softmax.h"
 
-#if DENSE_SOFTMAX_CODE_ID != 0x2c22d0fdu
+#if DENSE_SOFTMAX_CODE_ID != 0x5b409b00u
 #error "dense_softmax.h and dense_softmax.c are of two compilations: take all files of one"
 #endif
 
@@ -31,7 +31,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
@@ -40,7 +40,7 @@
 #define WIDE_LOOPS
 #endif
 
-/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
@@ -64,8 +64,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from templates/helpers/gemv.c.tmpl ------------------------------------------------------- */
-
 /* Constant matrix times vector. Weights are packed in panels [len, GEMV_PANEL] of outputs; the last
  * panel is as narrow as its outputs allow, a multiple of 4, and vectors may read up to GEMV_PANEL -
  * 4 weights beyond it. GEMV outputs, eight vectors of sums, are computed together, which hides the
@@ -82,8 +80,6 @@ enum { GEMV_PANELS = (GEMV > GEMV_PANEL) ? (GEMV / GEMV_PANEL) : 1 };
 #define GEMV_AT(v) ((GEMV_IS_LAST(v) ? before : v * LANES / GEMV_PANEL) * GEMV_PANEL + v * LANES % \
     GEMV_PANEL)
 #define GEMV_SUM(v) sum[GEMV_AT(v)]
-
-/* --- from templates/helpers/gemv_f32.c.tmpl --------------------------------------------------- */
 
 /* sum[i] += x[k] * panels[k, first + i] for k = 0 .. len - 1 in order, for the next outputs;
  * returns how many. sum has room for GEMV. */
@@ -150,7 +146,7 @@ static WIDE int gemv_f32(const float *x, int len, const float *panels, int first
 #undef END
 }
 
-/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
@@ -161,8 +157,6 @@ static inline uint32_t f32_bits(float v)
     return bits;
 }
 
-/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
-
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
@@ -172,8 +166,6 @@ static inline float f32_of_bits(uint32_t bits)
     return v;
 }
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
-
 /* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
  * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
@@ -182,8 +174,6 @@ static inline float f32_of_bits(uint32_t bits)
 #else
 #define INLINE_F32 static inline
 #endif
-
-/* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
  * turns ?: into a branch and does not vectorise the loop around it. */
@@ -200,8 +190,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 #endif
 }
 
-/* --- from runtime/embed/limited_f32.h --------------------------------------------------------- */
-
 /* v clamped to -most .. most; NaN becomes one of the two. */
 INLINE_F32 float limited_f32(float v, float most)
 {
@@ -212,8 +200,6 @@ INLINE_F32 float limited_f32(float v, float most)
 
     return f32_of_bits((((int32_t)magnitude < (int32_t)limit) ? magnitude : limit) | sign);
 }
-
-/* --- from runtime/embed/exp_f32.h ------------------------------------------------------------- */
 
 /* e^v, within 1.02 ulp. Without branches, so that loops around it are vectorised. */
 INLINE_F32 float exp_f32(float v)

@@ -18,7 +18,7 @@
  */
 #include "depthwise_clip.h"
 
-#if DEPTHWISE_CLIP_CODE_ID != 0x6d433759u
+#if DEPTHWISE_CLIP_CODE_ID != 0x1984b322u
 #error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
 #endif
 
@@ -32,7 +32,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/transpose_4x4_f32.h --------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* y[j * y_step + i] = x[i * x_step + j] for i, j < 4. Unrolled, four rows become four vectors. */
 static inline void transpose_4x4_f32(const float *restrict x, int x_step, float *restrict y,
@@ -80,8 +80,6 @@ static inline void transpose_4x4_f32(const float *restrict x, int x_step, float 
     row3[3] = d3;
 }
 
-/* --- from runtime/embed/transpose_8x8_f32.h --------------------------------------------------- */
-
 #if defined __AVX__ && (defined __clang__ || (defined __GNUC__ && __GNUC__ >= 12))
 #define TRANSPOSES_EIGHTS
 
@@ -124,8 +122,6 @@ static inline void transpose_8x8_f32(const float *restrict x, int x_step, float 
 }
 #endif
 
-/* --- from runtime/embed/transpose_f32.h ------------------------------------------------------- */
-
 /* y[j * y_step + i] = x[i * x_step + j] for i < rows, j < columns; in blocks of 8 x 8 if vectors
  * are that long, else 4 x 4. */
 static void transpose_f32(const float *restrict x, int x_step, float *restrict y, int y_step,
@@ -163,8 +159,6 @@ static void transpose_f32(const float *restrict x, int x_step, float *restrict y
     }
 }
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
-
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
 #define WIDE_LOOPS __attribute__((target("prefer-vector-width=512")))
@@ -172,7 +166,7 @@ static void transpose_f32(const float *restrict x, int x_step, float *restrict y
 #define WIDE_LOOPS
 #endif
 
-/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
@@ -196,7 +190,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
  * file uses often. */
@@ -207,7 +201,7 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define INLINE_F32 static inline
 #endif
 
-/* --- from templates/helpers/vector_most_f32.c.tmpl -------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
@@ -218,7 +212,7 @@ typedef float vector4_f32 __attribute__((vector_size(4 * 4), aligned(4), may_ali
 typedef vector_f32 vector4_f32;
 #endif
 
-/* --- from runtime/embed/window.h -------------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate
  * first + t * step. Empty if there is none. */
@@ -234,7 +228,7 @@ static int window_end(int first, int step, int n_taps, int len)
     return (n < n_taps) ? n : n_taps;
 }
 
-/* --- from templates/helpers/once.c.tmpl ------------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* v, loaded into a register once: gcc would fold a load into each instruction that reads it, and a
  * core begins only two loads per cycle. */
@@ -245,8 +239,6 @@ INLINE_F32 WIDE vector4_f32 once4(vector4_f32 v)
 #endif
     return v;
 }
-
-/* --- from templates/helpers/at_least.c.tmpl --------------------------------------------------- */
 
 /* v, and `limit` where v is less; NaN stays NaN. */
 INLINE_F32 WIDE vector4_f32 at_least4(vector4_f32 v, vector4_f32 limit)
@@ -266,8 +258,6 @@ INLINE_F32 WIDE vector4_f32 at_least4(vector4_f32 v, vector4_f32 limit)
     return (vector4_f32)(((__typeof__(where))v & ~where) | ((__typeof__(where))limit & where));
 #endif
 }
-
-/* --- from templates/helpers/at_most.c.tmpl ---------------------------------------------------- */
 
 /* v, and `limit` where v is greater; NaN stays NaN. */
 INLINE_F32 WIDE vector4_f32 at_most4(vector4_f32 v, vector4_f32 limit)

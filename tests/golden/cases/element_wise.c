@@ -12,7 +12,7 @@
  */
 #include "element_wise.h"
 
-#if ELEMENT_WISE_CODE_ID != 0x13ab8738u
+#if ELEMENT_WISE_CODE_ID != 0xca75680cu
 #error "element_wise.h and element_wise.c are of two compilations: take all files of one"
 #endif
 
@@ -27,7 +27,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
@@ -35,8 +35,6 @@
 #else
 #define WIDE_LOOPS
 #endif
-
-/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
 
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
@@ -47,8 +45,6 @@ static inline uint32_t f32_bits(float v)
     return bits;
 }
 
-/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
-
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
 {
@@ -58,8 +54,6 @@ static inline float f32_of_bits(uint32_t bits)
     return v;
 }
 
-/* --- from runtime/embed/inline_f32.h ---------------------------------------------------------- */
-
 /* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
  * file uses often. */
 #if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
@@ -68,8 +62,6 @@ static inline float f32_of_bits(uint32_t bits)
 #else
 #define INLINE_F32 static inline
 #endif
-
-/* --- from runtime/embed/choose_f32.h ---------------------------------------------------------- */
 
 /* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
  * turns ?: into a branch and does not vectorise the loop around it. */
@@ -86,8 +78,6 @@ INLINE_F32 float choose_f32(int condition, float a, float b)
 #endif
 }
 
-/* --- from runtime/embed/limited_magnitude_f32.h ----------------------------------------------- */
-
 /* min(|v|, most); NaN becomes most. */
 INLINE_F32 float limited_magnitude_f32(float v, float most)
 {
@@ -96,8 +86,6 @@ INLINE_F32 float limited_magnitude_f32(float v, float most)
 
     return f32_of_bits(((int32_t)magnitude < (int32_t)limit) ? magnitude : limit);
 }
-
-/* --- from runtime/embed/silu_f32.h ------------------------------------------------------------ */
 
 /* v / (1 + e^-v), within 1.75 ulp; 0 for v < -88, where results are below 2^-120. */
 INLINE_F32 float silu_f32(float v)

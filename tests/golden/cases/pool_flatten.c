@@ -20,7 +20,7 @@
  */
 #include "pool_flatten.h"
 
-#if POOL_FLATTEN_CODE_ID != 0x8af6dd6cu
+#if POOL_FLATTEN_CODE_ID != 0x236a9b4fu
 #error "pool_flatten.h and pool_flatten.c are of two compilations: take all files of one"
 #endif
 
@@ -31,7 +31,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/wide_loops.h ---------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* gcc uses half the vector length of CPUs with AVX-512 unless told otherwise. */
 #if defined __AVX512F__ && defined __GNUC__ && __GNUC__ >= 8 && !defined __clang__
@@ -40,7 +40,7 @@
 #define WIDE_LOOPS
 #endif
 
-/* --- from templates/helpers/vector_f32.c.tmpl ------------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* LANES floats: a vector register of the CPU, or one float without vectors. */
 #if defined __AVX512F__
@@ -64,15 +64,13 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from templates/helpers/vector_max_f32.c.tmpl --------------------------------------------- */
-
 /* Lane-wise maximum; a NaN in a stays, one in b is taken. */
 static inline WIDE float max_float(float a, float b)
 {
     return ((b > a) || !(b <= b)) ? b : a;
 }
 
-/* --- from runtime/embed/window.h -------------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* The taps [window_begin, window_end) of a window that lie in the input: tap t reads coordinate
  * first + t * step. Empty if there is none. */
@@ -88,7 +86,7 @@ static int window_end(int first, int step, int n_taps, int len)
     return (n < n_taps) ? n : n_taps;
 }
 
-/* --- from templates/helpers/vector_rows_f32.c.tmpl -------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* Lane-wise: the maximum of n floats `step` apart. */
 static inline WIDE float max_rows_float(const float *in, int n, int step)
@@ -102,8 +100,6 @@ static inline WIDE float max_rows_float(const float *in, int n, int step)
     }
     return best;
 }
-
-/* --- from templates/helpers/vector_rows_f32.c.tmpl -------------------------------------------- */
 
 /* Lane-wise: the sum of n floats `step` apart. */
 static inline WIDE float sum_rows_float(const float *in, int n, int step)
@@ -191,9 +187,8 @@ static NOINLINE WIDE void region_pool1(const float *x, float *y)
                         for (int kw = kw_begin; kw < kw_end; kw++) {
                             v =
                                 max_float(v,
-                                          *(
-                                            const float *)&column[((left - from + (kw * DIL_W))
-                                    * CHUNK) + c]);
+                                    *(const float *)&column[((left - from + (kw * DIL_W)) * CHUNK)
+                                    + c]);
                         }
                         *(float *)&best[c] = v;
                     }

@@ -30,7 +30,7 @@
  */
 #include "run_time_numbers.h"
 
-#if RUN_TIME_NUMBERS_CODE_ID != 0x912ed71du
+#if RUN_TIME_NUMBERS_CODE_ID != 0x3dfb604au
 #error "run_time_numbers.h and run_time_numbers.c are of two compilations: take all files of one"
 #endif
 
@@ -45,7 +45,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/numbers_agree.h ------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* Whether each of n numbers is one of its `ways` (the least int64_t: any number), and no more than
  * `most_open` are -1. */
@@ -70,8 +70,6 @@ static int numbers_agree(const int64_t *numbers, int n, const int64_t *allowed, 
     }
     return 1;
 }
-
-/* --- from runtime/embed/window_index.h -------------------------------------------------------- */
 
 /* Where element i of a window (slice_window.h, pad_window.h) lies in x. Outside of x are, by mode:
  * c nothing, -1; e its last element; w x again; r x mirrored at its ends. */
@@ -105,15 +103,11 @@ static int window_index(int i, int rank, const int *x_dims, const int *y_dims, i
     return index;
 }
 
-/* --- from runtime/embed/within.h -------------------------------------------------------------- */
-
 /* The number in low .. high that is nearest. */
 static int64_t within(int64_t number, int64_t low, int64_t high)
 {
     return (number < low) ? low : (number < high) ? number : high;
 }
-
-/* --- from runtime/embed/slice_window.h -------------------------------------------------------- */
 
 /* What a slice reads along each axis of x: where it begins, its step, and among which elements
  * (from the first, how many). Numbers as in ONNX: negative places count from the end, and what is
@@ -161,8 +155,6 @@ static int slice_window(int rank, const int *x_dims, const int *y_dims, int n,
     }
     return 1;
 }
-
-/* --- from runtime/embed/find_axes.h ----------------------------------------------------------- */
 
 /* The index of a set of axes (bit i: axis i) among those that are allowed; -1 if it is none, an
  * axis is out of range, or there twice. Negative axes count from the rank. */

@@ -13,7 +13,7 @@
  */
 #include "sum_fp8.h"
 
-#if SUM_FP8_CODE_ID != 0x9242086eu
+#if SUM_FP8_CODE_ID != 0xd8edc602u
 #error "sum_fp8.h and sum_fp8.c are of two compilations: take all files of one"
 #endif
 
@@ -25,7 +25,7 @@
 #define restrict __restrict
 #endif
 
-/* --- from runtime/embed/sum_of_16_f32.h ------------------------------------------------------- */
+/* --- from runtime/embed ----------------------------------------------------------------------- */
 
 /* A tree of additions. gcc turns the loop into branches on `half`, so that it is written out for
  * CPUs with vectors. */
@@ -47,8 +47,6 @@ static inline float sum_of_16_f32(float sum[16])
 #endif
 }
 
-/* --- from runtime/embed/row_sum_f32.h --------------------------------------------------------- */
-
 /* The sum of n floats, in 16 interleaved sums: element i goes to sum i % 16. */
 static float row_sum_f32(const float *x, int n)
 {
@@ -66,8 +64,6 @@ static float row_sum_f32(const float *x, int n)
     return sum_of_16_f32(sum);
 }
 
-/* --- from runtime/embed/f32_bits.h ------------------------------------------------------------ */
-
 /* The bits of a float: sign, 8 bits of exponent, 23 of fraction. */
 static inline uint32_t f32_bits(float v)
 {
@@ -76,8 +72,6 @@ static inline uint32_t f32_bits(float v)
     (void)memcpy((void *)&bits, (const void *)&v, 4);
     return bits;
 }
-
-/* --- from runtime/embed/f32_of_bits.h --------------------------------------------------------- */
 
 /* The float with these bits. */
 static inline float f32_of_bits(uint32_t bits)
@@ -88,7 +82,7 @@ static inline float f32_of_bits(uint32_t bits)
     return v;
 }
 
-/* --- from templates/helpers/f32_to_minifloat.c.tmpl ------------------------------------------- */
+/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* v in f8e4m3, rounded to nearest, ties to even; beyond the largest value it becomes that.
  * Subnormals are rounded by an addition whose last bit is theirs. */
@@ -113,8 +107,6 @@ static uint8_t f32_to_f8e4m3(float v)
     }
     return (uint8_t)(sign | (uint32_t)code);
 }
-
-/* --- from templates/helpers/to_f32.c.tmpl ----------------------------------------------------- */
 
 #if defined(__SSE2__) || defined(__ARM_NEON) || defined(__ARM_FEATURE_MVE) || \
     defined(__riscv_vector)

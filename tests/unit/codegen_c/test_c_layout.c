@@ -83,6 +83,14 @@ static const struct {
     /* lines below a bracket move with it */
     { "int f(void)\n{\n    return a < 1 && g(b,\n                      c);\n}\n",
       "int f(void)\n{\n    return (a < 1) && g(b,\n                        c);\n}\n" },
+    /* what goes on stands below the bracket, or 8 columns further in if that takes fewer lines */
+    { "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second, const int32_t *third)\n{\n}\n",
+      "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second,\n"
+      "                                    const int32_t *third)\n{\n}\n" },
+    { "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second, const int32_t *third, "
+      "const int32_t *fourth, const int32_t *fifth, int n)\n{\n}\n",
+      "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second,\n"
+      "        const int32_t *third, const int32_t *fourth, const int32_t *fifth, int n)\n{\n}\n" },
     /* products with 1 and 0, sums with 0; not those of floats */
     { "int f(void)\n{\n    return x[0 * N + i] + x[1 * N + i + 0] + 1 * OUT_H * OUT_W;\n}\n",
       "int f(void)\n{\n    return x[i] + x[N + i] + (OUT_H * OUT_W);\n}\n" },
