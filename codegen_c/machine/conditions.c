@@ -43,6 +43,28 @@ static struct macro_fact fact_of(void *user, const char *name)
     return fact;
 }
 
+/* The same where the compiler is given the CPU's flags. */
+static struct macro_fact fact_with_flags(void *user, const char *name)
+{
+    const struct facts *facts = user;
+    struct macro_fact fact = fact_of(user, name);
+
+    if (!map_get(&facts->own, name) && machine_defines(facts->machine, name))
+        fact.is = MACRO_DEFINED;
+    return fact;
+}
+
+/* The same where no instructions are there but the least of the architecture. */
+static struct macro_fact fact_without(void *user, const char *name)
+{
+    const struct facts *facts = user;
+    struct macro_fact fact = fact_of(user, name);
+
+    if (!map_get(&facts->own, name) && macro_is_of_instructions(name))
+        fact.is = MACRO_UNDEFINED;
+    return fact;
+}
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* The line and its continuation lines, without the last newline. */
@@ -112,6 +134,7 @@ struct chain {
     bool kept;    /* the lines of this branch stay */
     bool open;    /* an #if was written */
     bool decided; /* a branch was true: the following ones do not count */
+    bool best;    /* a branch is true with the CPU's flags: of the following ones those of lesser CPUs do not count */
 };
 
 enum { DEEPEST = 16 };
@@ -157,6 +180,13 @@ static const char *condition_text(struct filter *filter, const char *rest, const
     return arena_strndup(filter->facts->arena, rest, n);
 }
 
+static int truth_of(struct filter *filter, const char *text, macro_lookup *lookup)
+{
+    const char *reduced;
+
+    return condition_reduce(filter->facts->arena, text, lookup, filter->facts, &reduced);
+}
+
 /* A branch with this condition, NULL for #else. */
 static void begin_arm(struct filter *filter, const char *line, const char *rest)
 {
@@ -171,12 +201,15 @@ static void begin_arm(struct filter *filter, const char *line, const char *rest)
         text = condition_text(filter, rest, &comment);
         truth = condition_reduce(filter->facts->arena, text, fact_of, filter->facts, &reduced);
     }
+    if (chain->best && text && truth_of(filter, text, fact_without) == 0)
+        truth = 0;
     if (chain->decided || truth == 0) {
         filter->changed = filter->after_cut = true;
         return;
     }
     chain->kept = true;
     chain->decided = truth == 1;
+    chain->best |= text && truth_of(filter, text, fact_with_flags) == 1;
     if (truth == CONDITION_OPEN && reduced == text &&
         (chain->open || directive(line, "elif") == NULL))
         add_line(filter, line);

@@ -235,6 +235,40 @@ static const struct {
     { "__wasm", { ARCH_WASM32 }, NULL },
 };
 
+static bool has_vnni(const struct machine *machine)
+{
+    return machine->dot == DOT_VNNI || machine->dot == DOT_AMX;
+}
+
+/* What compilers define with the CPU's flags. */
+static const struct {
+    const char *name;
+    enum machine_arch arch;
+    bool (*has)(const struct machine *machine);
+} defined[] = {
+    { "__AVX512VNNI__", ARCH_X86_64, has_vnni },
+    { "__AVX512BW__", ARCH_X86_64, has_avx512 },
+    { "__AVX512DQ__", ARCH_X86_64, has_avx512 },
+    { "__AVX512F__", ARCH_X86_64, has_avx512 },
+    { "__AVX512VL__", ARCH_X86_64, has_avx512 },
+    { "__AVX2__", ARCH_X86_64, has_avx },
+    { "__AVX__", ARCH_X86_64, has_avx },
+    { "__F16C__", ARCH_X86_64, has_avx },
+    { "__FMA__", ARCH_X86_64, has_avx },
+    { "__SSE2__", ARCH_X86_64, NULL },
+    { "__ARM_NEON", ARCH_AARCH64, NULL },
+    { "__ARM_FEATURE_DOTPROD", ARCH_AARCH64, has_sdot },
+    { "__ARM_FEATURE_MVE", ARCH_ARM, has_mve },
+};
+
+bool machine_defines(const struct machine *machine, const char *macro)
+{
+    for (size_t i = 0; i < sizeof defined / sizeof *defined; i++)
+        if (strcmp(defined[i].name, macro) == 0)
+            return machine->arch == defined[i].arch && (!defined[i].has || defined[i].has(machine));
+    return false;
+}
+
 bool machine_never_defines(const struct machine *machine, const char *macro)
 {
     for (size_t i = 0; i < sizeof macros / sizeof *macros; i++) {
@@ -246,6 +280,14 @@ bool machine_never_defines(const struct machine *machine, const char *macro)
             return machine->arch != ARCH_ANY;
         return macros[i].has && !macros[i].has(machine);
     }
+    return false;
+}
+
+bool macro_is_of_instructions(const char *macro)
+{
+    for (size_t i = 0; i < sizeof defined / sizeof *defined; i++)
+        if (strcmp(defined[i].name, macro) == 0)
+            return true;
     return false;
 }
 

@@ -90,6 +90,12 @@ int machine_integer_lanes(const struct machine *machine);
  * it is dead. False if that is not known. */
 bool machine_never_defines(const struct machine *machine, const char *macro);
 
+/* Whether a compiler with the CPU's flags defines the macro; false: unknown. */
+bool machine_defines(const struct machine *machine, const char *macro);
+
+/* Whether compilers define the macro for the instructions that some CPUs of an architecture have. */
+bool macro_is_of_instructions(const char *macro);
+
 /* Compiler flags of a CPU whose code runs in this process, else "". CPUs stand in each
  * architecture's order of strength; on x86-64 the instructions are queried. */
 const char *machine_flags_here(const struct machine *machine);
