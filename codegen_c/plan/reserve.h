@@ -9,7 +9,7 @@ struct codegen;
 
 /* Adds the identifiers that a template or helper defines for what stands behind it: macros that it
  * does not undefine, functions, types and constants. Where a number is part of a name,
- * "FUSE_VECTOR${most}", those of all vectors. */
+ * "fuse_vector${most}", those of all vectors. */
 void find_defined_names(struct arena *arena, const char *text, struct map *names);
 
 /* Names that templates and helpers define. */
