@@ -29,7 +29,7 @@ enum dtype_kind {
 
 const char *dtype_name(enum dtype dtype);
 const char *dtype_c_type(enum dtype dtype);
-size_t dtype_bytes(enum dtype dtype);    /* of one element in memory */
+size_t dtype_bytes(enum dtype dtype); /* of one element in memory */
 int dtype_packed_bits(
     enum dtype dtype); /* packed: 2 of I2, 4 of I4; 8 of AFP, see type_packed_bits */
 enum dtype_kind dtype_kind(enum dtype dtype);

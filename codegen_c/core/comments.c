@@ -210,7 +210,8 @@ const char *sections_joined(struct arena *arena, const char *text)
 
     for (const char *line = text; *line;) {
         const size_t end = strcspn(line, "\n"), n = end + (line[end] == '\n');
-        const bool begins = str_starts(line, section), goes_on = begins && last && strncmp(line, last, n) == 0;
+        const bool begins = str_starts(line, section),
+                   goes_on = begins && last && strncmp(line, last, n) == 0;
 
         if (begins)
             last = line;

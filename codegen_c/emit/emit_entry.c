@@ -236,14 +236,13 @@ static void add_inputs(struct codegen *codegen, struct str *out)
         const struct value *param = main->params[i];
 
         if (codegen->local_names[param->id] && codegen->plan.block[param->id] >= 0)
-            str_printf(
-                out, "    const %s *const %s = (const %s *)(const void *)%s; /* %s */\n",
-                dtype_c_type(param->type.dtype), codegen->local_names[param->id],
-                dtype_c_type(param->type.dtype),
-                pool_address(codegen,
-                             codegen->plan.blocks[codegen->plan.block[param->id]].pool,
-                             codegen->plan.place[param->id].offset),
-                shape_comment(&codegen->arena, &param->type));
+            str_printf(out, "    const %s *const %s = (const %s *)(const void *)%s; /* %s */\n",
+                       dtype_c_type(param->type.dtype), codegen->local_names[param->id],
+                       dtype_c_type(param->type.dtype),
+                       pool_address(codegen,
+                                    codegen->plan.blocks[codegen->plan.block[param->id]].pool,
+                                    codegen->plan.place[param->id].offset),
+                       shape_comment(&codegen->arena, &param->type));
     }
 }
 
@@ -255,8 +254,8 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant, bool al
 
     for (int p = 0; p < plan->n_pools && !codegen->module->variants; p++)
         if (plan->pools[p].bytes > 0)
-            str_printf(out, "    unsigned char *const %s = (unsigned char *)%s;\n", pool_base(codegen, p),
-                       pool_arena(codegen, p));
+            str_printf(out, "    unsigned char *const %s = (unsigned char *)%s;\n",
+                       pool_base(codegen, p), pool_arena(codegen, p));
     if (io_is_inside(codegen))
         add_inputs(codegen, out);
     for (const struct node *node = codegen->module->main->first; node; node = node->next) {
@@ -269,8 +268,7 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant, bool al
         for (int i = 0; i < node->n_outputs && node->op == OP_CALL; i++) {
             const struct value *value = node->outputs[i];
 
-            if (!codegen->local_names[value->id] ||
-                !(all || is_outside_loops(codegen, value)))
+            if (!codegen->local_names[value->id] || !(all || is_outside_loops(codegen, value)))
                 continue;
             add_pointer(codegen, out, value, region);
             any = true;
@@ -281,7 +279,8 @@ void add_pointers(struct codegen *codegen, struct str *out, int variant, bool al
 }
 
 /* Regions of a loop are one of its calls, whose arguments follow from the iteration. */
-static void add_loop_of_steps(struct codegen *codegen, struct str *out, const struct call_loop *loop)
+static void add_loop_of_steps(struct codegen *codegen, struct str *out,
+                              const struct call_loop *loop)
 {
     add_step_of_loop(codegen, out, loop);
     if (loop->first + loop->period * loop->count == codegen->n_regions && has_state(codegen)) {
@@ -362,8 +361,8 @@ static void add_entry_of_variants(struct codegen *codegen, struct str *out)
 
 void add_entry(struct codegen *codegen, struct str *out)
 {
-    const bool by_steps =
-        codegen->options->step && !codegen->options->ships && codegen->n_regions > 0 && most_guards(codegen) == 0;
+    const bool by_steps = codegen->options->step && !codegen->options->ships &&
+                          codegen->n_regions > 0 && most_guards(codegen) == 0;
 
     if (codegen->module->variants) {
         add_entry_of_variants(codegen, out);

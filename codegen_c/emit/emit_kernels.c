@@ -142,8 +142,7 @@ static void take_shared(const struct sharing *sharing, struct codegen *codegen,
             ((struct shared_text *)map_get(&sharing->by_text, parts->texts[k]))->shared)
             parts->texts[k] = "";
     for (int k = 1; k < parts->n; k++)
-        parts->texts[k] =
-            linkage_rename(sharing->arena, parts->texts[k], functions, prefix);
+        parts->texts[k] = linkage_rename(sharing->arena, parts->texts[k], functions, prefix);
     for (int r = 0; r < codegen->n_regions; r++)
         if (map_get(functions, codegen->regions[r].c_name))
             codegen->regions[r].c_name =
@@ -219,9 +218,8 @@ struct kernels *kernels_share(struct codegen *const all[], struct model_parts *p
         take_shared(&sharing, all[i], &parts[i], &functions);
         all[i]->kernels = kernels;
     }
-    kernels->header =
-        arena_printf(arena, "%s%s%s%s", header_head(all, n, kernels->header), begin_c,
-                     layout(arena, kernels->header), end_c);
+    kernels->header = arena_printf(arena, "%s%s%s%s", header_head(all, n, kernels->header), begin_c,
+                                   layout(arena, kernels->header), end_c);
     kernels->source = arena_printf(arena, "%s#include \"relayc_kernels.h\"\n\n%s",
                                    source_head(all, n), layout(arena, kernels->source));
     kernels->id = (uint32_t)crc32_z(
@@ -245,8 +243,7 @@ void add_kernels_include(struct codegen *codegen, struct str *out)
     if (!codegen->kernels)
         return;
     str_add(out, "#include \"relayc_kernels.h\"\n\n");
-    add_check(out, codegen->kernels,
-              arena_printf(&codegen->arena, "%s.c", codegen->options->name));
+    add_check(out, codegen->kernels, arena_printf(&codegen->arena, "%s.c", codegen->options->name));
 }
 
 static void add_networks(struct str *out, struct codegen *const all[], int n)

@@ -305,9 +305,8 @@ struct model_parts make_parts(struct codegen *codegen)
     struct str rules = { .arena = &codegen->arena };
 
     if (codegen->strict)
-        add_strict_arithmetic(codegen,
-                              arena_printf(&codegen->arena, "%s.c", codegen->options->name), true,
-                              &rules);
+        add_strict_arithmetic(
+            codegen, arena_printf(&codegen->arena, "%s.c", codegen->options->name), true, &rules);
     else if (rounds_products(codegen))
         add_rounded_products(codegen, &rules);
     texts[0] = str_text(&rules);

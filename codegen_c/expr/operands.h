@@ -44,7 +44,7 @@ const char *panels_of_quantized(struct bind *bind, const struct value *weight,
  *   weight          the array
  *   tw              its element type
  *   small           it has to be dequantised, KC elements of four rows at a time, by
- *   unpack, kc   this function; KC
+ *   unpack, kc      this function; KC
  *   blocks          it has block scales: see blocks.h */
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout);
 

@@ -31,8 +31,10 @@ static const char *half_list(struct bind *bind, int first)
 
 const char *bind_half(struct bind *bind, bool odd)
 {
-    return odd ? bind_shuffle(bind, "odds", "The elements of odd index of a and b.", half_list(bind, 1))
-               : bind_shuffle(bind, "evens", "The elements of even index of a and b.", half_list(bind, 0));
+    return odd ? bind_shuffle(bind, "odds", "The elements of odd index of a and b.",
+                              half_list(bind, 1))
+               : bind_shuffle(bind, "evens", "The elements of even index of a and b.",
+                              half_list(bind, 0));
 }
 
 /* "0, 16, 1, 17 ...": indices that interleave two vectors; of each `group` elements the front, or

@@ -32,9 +32,9 @@ void bind_vector(struct bind *bind)
     for (int i = 0; i < 2; i++) {
         keys_init(&keys, bind->arena);
         keys_set(&keys, "linkage", vector_linkage(bind));
-        bind_new_helper(bind, i ? "fuse" : "fuse_vector",
-                        i ? "templates/helpers/fuse.c.tmpl" : "templates/helpers/fuse_vector.c.tmpl",
-                        &keys);
+        bind_new_helper(
+            bind, i ? "fuse" : "fuse_vector",
+            i ? "templates/helpers/fuse.c.tmpl" : "templates/helpers/fuse_vector.c.tmpl", &keys);
     }
 }
 

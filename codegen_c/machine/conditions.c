@@ -134,7 +134,8 @@ struct chain {
     bool kept;    /* the lines of this branch stay */
     bool open;    /* an #if was written */
     bool decided; /* a branch was true: the following ones do not count */
-    bool best;    /* a branch is true with the CPU's flags: of the following ones those of lesser CPUs do not count */
+    bool
+        best; /* a branch is true with the CPU's flags: of the following ones those of lesser CPUs do not count */
 };
 
 enum { DEEPEST = 16 };

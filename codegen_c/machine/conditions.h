@@ -3,8 +3,8 @@
  * Helpers have variants for every CPU, chosen by the compiler (#if defined __AVX2__ ...). With
  * --target a reader should see only those that this CPU could take: macros of other architectures
  * are undefined, LANES is a number. Conditions that are decided go, with the text that they
- * exclude; others lose the terms that are decided. Behind a branch that is true with the CPU's flags, those for lesser CPUs go, too: without the flags
- * it is C without such instructions, and so it is elsewhere. */
+ * exclude; others lose the terms that are decided. Behind a branch that is true with the CPU's own
+ * flags, those for lesser CPUs go, too: without the flags what is left is plain C. */
 #ifndef CODEGEN_C_MACHINE_CONDITIONS_H
 #define CODEGEN_C_MACHINE_CONDITIONS_H
 

@@ -28,7 +28,7 @@ static const struct variant {
     const char *macro;
     int pixels, bytes;
 } variants[] = {
-    { "__AVX512VNNI__", 7, 7 }, { "__SSE2__", 3, 3 * 2 + 1 }, { "__ARM_FEATURE_DOTPROD", 7, 7 },
+    { "__AVX512VNNI__", 7, 7 }, { "__SSE2__", 3, 3 * 2 + 1 },  { "__ARM_FEATURE_DOTPROD", 7, 7 },
     { "__ARM_NEON", 3, 3 },     { "__ARM_FEATURE_MVE", 3, 3 }, { NULL, 2, 2 * 2 + 1 },
 };
 
@@ -302,7 +302,8 @@ static void bind_gathering(struct bind *bind, const struct dot *dot, bool one_ro
         bind_text(bind, "bytes", "bytes");
         bind_text(bind, "local_size", "%s * %s + %s / 2", pixels, len, len);
     } else {
-        bind_text(bind, "bytes", "dot_bytes(scratch, %s, %s)", one_row ? "0" : "p", parts ? "len" : "LEN");
+        bind_text(bind, "bytes", "dot_bytes(scratch, %s, %s)", one_row ? "0" : "p",
+                  parts ? "len" : "LEN");
         bind_text(bind, "local_size", "%s * %s + DOT_GATHERS * %s / 2", pixels, len, len);
     }
 }
@@ -344,7 +345,8 @@ void bind_dot(struct bind *bind, const struct dot *dot, bool one_row, int64_t pa
 
     value_uniform(bind->region->anchor->inputs[X_ZERO], &zero);
     bind_include(bind, "string.h");
-    bind_include_if(bind, "arm_acle.h", "defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32");
+    bind_include_if(bind, "arm_acle.h",
+                    "defined __ARM_FEATURE_DSP && defined __ARM_FEATURE_SIMD32");
     if (parts && (part % (4 * unroll) || last % (4 * unroll)))
         unroll = 1;
     if (machine_has_amx(bind->machine))

@@ -151,8 +151,10 @@ const char *gemv_halves_function(struct bind *bind, const struct value *weight)
     keys_set_flag(&keys, "paired", pairs && !generic);
     keys_offer(&keys, "evens", pairs && !generic ? bind_half(bind, false) : "");
     keys_offer(&keys, "odds", pairs && !generic ? bind_half(bind, true) : "");
-    keys_offer(&keys, "zip_front", pairs && !generic ? bind_zip(bind, bind->machine->lanes, false) : "");
-    keys_offer(&keys, "zip_back", pairs && !generic ? bind_zip(bind, bind->machine->lanes, true) : "");
+    keys_offer(&keys, "zip_front",
+               pairs && !generic ? bind_zip(bind, bind->machine->lanes, false) : "");
+    keys_offer(&keys, "zip_back",
+               pairs && !generic ? bind_zip(bind, bind->machine->lanes, true) : "");
     keys_offer(&keys, "pair", generic ? "WEIGHT(p * 2)" : "w[p * 2 * LANES]");
     keys_set(&keys, "exactly", raised && !scaled ? " * F16_TIMES" : "");
     keys_set(&keys, "scale", scaled ? " * scale" : "");

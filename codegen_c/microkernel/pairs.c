@@ -70,10 +70,12 @@ void bind_sums_of_pairs(struct bind *bind, int most)
         bind_helper(bind, "apart");
         keys_init(&keys, bind->arena);
         keys_set(&keys, "firsts",
-                 bind_shuffle(bind, "firsts", "The first elements of the pairs of a and b, by groups of four.",
+                 bind_shuffle(bind, "firsts",
+                              "The first elements of the pairs of a and b, by groups of four.",
                               "0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30"));
         keys_set(&keys, "seconds",
-                 bind_shuffle(bind, "seconds", "The second elements of the pairs of a and b, by groups of four.",
+                 bind_shuffle(bind, "seconds",
+                              "The second elements of the pairs of a and b, by groups of four.",
                               "1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31"));
         keys_set(&keys, "linkage", vector_linkage(bind));
         keys_set_int(&keys, "least", PAIRS_LEAST);

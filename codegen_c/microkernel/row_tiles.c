@@ -121,8 +121,9 @@ static const char *adds_text(struct bind *bind, const struct window *w, const st
         for (int kw = 0; kw < w->k[2]; kw++)
             if (column_at(w, tile->first + o, kw) == column)
                 str_printf(&text, "%s%s", text.n ? " " : "",
-                           fuse ? arena_printf(bind->arena, "s%d = %s(s%d, v, w%d);", o, fuse, o, kw)
-                                : arena_printf(bind->arena, "s%d += w%d * v;", o, kw));
+                           fuse
+                               ? arena_printf(bind->arena, "s%d = %s(s%d, v, w%d);", o, fuse, o, kw)
+                               : arena_printf(bind->arena, "s%d += w%d * v;", o, kw));
     return str_text(&text);
 }
 

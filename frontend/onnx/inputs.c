@@ -386,5 +386,6 @@ void import_outputs(struct import *im, struct scope *scope, const Onnx__GraphPro
             import_name_classes(im, value, info->name);
         }
         map_set(&seen, info->name, graph->output[i]);
-    }    import_lengths(im);
+    }
+    import_lengths(im);
 }

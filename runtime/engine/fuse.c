@@ -145,8 +145,9 @@ bool chain_has_bias(const struct chain *chain, const struct node *first, enum fu
     return true;
 }
 
-/* Whether oneDNN 2.6 reads the other operand of a fused binary node where it should. A vector along the channels it takes
- * for a number for all of them, in what is no product, where a channel has one number. */
+/* Whether oneDNN 2.6 reads the right elements of a fused binary node's other operand: behind
+ * primitives that are no product it takes a vector along the channels for one number where the map
+ * has one pixel. */
 static bool is_read_right(enum fusing fusing, const struct value *other, const struct value *result)
 {
     return fusing != FUSE_POST_OPS || type_same_shape(&other->type, &result->type) ||

@@ -93,8 +93,9 @@ struct operand work_native(struct work *work, const struct value *value);
 struct operand work_image(struct work *work, const struct value *value, const char *layout);
 /* A layout whose dims, those of the value, become channels first as `layout` says, or back. */
 dnnl_memory_desc_t work_turned(const dnnl_memory_desc_t *as, const char *layout, bool to_first);
-/* oneDNN's element-wise primitives take dim 1 for the one that is in blocks, whichever is: what is behind it is filled with
- * zeros. Sets work->out_layout so that it is the second; false: another one is, and only a plain layout will do. */
+/* oneDNN's element-wise primitives take dim 1 for the one in blocks, whichever that is, and fill the
+ * rest of its last block with zeros. Sets work->out_layout so that the one in blocks is the second;
+ * false: no layout does, and only a plain one will. */
 bool work_blocks_second(struct work *work, const dnnl_memory_desc_t *as);
 /* `value` in row-major order; slot NULL after an error. */
 struct operand work_plain(struct work *work, const struct value *value);

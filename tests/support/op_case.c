@@ -115,8 +115,8 @@ static struct node *make_node(struct ctx *ctx, struct module *module, const char
     ck_assert_msg(attrs_parse(&ctx->perm, op_row(code)->attrs, &attrs_text, &attrs, &reason),
                   "%s: %s", op, reason);
     for (int i = 0; i < n_inputs; i++)
-        values[i] = inputs[i].data ? operand(module, &inputs[i], code == OP_TREE_ENSEMBLE && i > 0)
-                                   : NULL;
+        values[i] =
+            inputs[i].data ? operand(module, &inputs[i], code == OP_TREE_ENSEMBLE && i > 0) : NULL;
     return node_new(module->main, &(struct node_args){ .op = code,
                                                        .n_inputs = n_inputs,
                                                        .inputs = values,

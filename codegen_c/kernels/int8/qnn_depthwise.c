@@ -294,7 +294,8 @@ static void bind_row_helpers(struct bind *bind, int lanes, int lines)
     keys_offer(&keys, "bytes", arena_printf(bind->arena, "%d", 4 * lanes));
     keys_offer(&keys, "bits", arena_printf(bind->arena, "%d", 32 * lanes));
     keys_offer(&keys, "mm", lanes == 16 ? "_mm512" : "_mm256");
-    keys_offer(&keys, "cast", lanes == 16  ? ""
+    keys_offer(&keys, "cast",
+               lanes == 16  ? ""
                : lanes == 8 ? "(const __m256i *)(const void *)"
                             : "(const __m128i *)(const void *)");
     keys_set_flag(&keys, "n16", lanes == 16);

@@ -71,11 +71,13 @@ static const struct {
     { "int f(void)\n{\n    return a * b + c;\n}\n",
       "int f(void)\n{\n    return (a * b) + c;\n}\n" },
     { "int f(void)\n{\n    return a < 0 && b >= 1 << 3 || !c ? -a : (int)-b * c;\n}\n",
-      "int f(void)\n{\n    return (((a < 0) && (b >= (1 << 3))) || !c) ? -a : ((int)-b * c);\n}\n" },
+      "int f(void)\n{\n    return (((a < 0) && (b >= (1 << 3))) || !c) ? -a : ((int)-b * "
+      "c);\n}\n" },
     { "int f(void)\n{\n    return x[i * N + j] + (uint32_t)*p + sizeof *p * n;\n}\n",
       "int f(void)\n{\n    return x[(i * N) + j] + (uint32_t)*p + (sizeof *p * n);\n}\n" },
     { "int f(void)\n{\n    const int8_t *const a = b * c - d, *e;\n    return a - b - c;\n}\n",
-      "int f(void)\n{\n    const int8_t *const a = (b * c) - d;\n    const int8_t *e;\n    return a - b - "
+      "int f(void)\n{\n    const int8_t *const a = (b * c) - d;\n    const int8_t *e;\n    return "
+      "a - b - "
       "c;\n}\n" },
     { "int f(void)\n{\n    return (word)&x == y;\n}\n", NULL }, /* a cast or a mask */
     { "int f(void)\n{\n    return a ? b : c ? d + e : f;\n}\n",
@@ -84,10 +86,12 @@ static const struct {
     { "int f(void)\n{\n    return a < 1 && g(b,\n                      c);\n}\n",
       "int f(void)\n{\n    return (a < 1) && g(b,\n                        c);\n}\n" },
     /* what goes on stands below the bracket, or 8 columns further in if that takes fewer lines */
-    { "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second, const int32_t *third)\n{\n}\n",
+    { "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second, const "
+      "int32_t *third)\n{\n}\n",
       "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second,\n"
       "                                    const int32_t *third)\n{\n}\n" },
-    { "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second, const int32_t *third, "
+    { "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second, const "
+      "int32_t *third, "
       "const int32_t *fourth, const int32_t *fifth, int n)\n{\n}\n",
       "void function_of_six_arrays_25x5x64(const int32_t *first, const int32_t *second,\n"
       "        const int32_t *third, const int32_t *fourth, const int32_t *fifth, int n)\n{\n}\n" },
@@ -100,11 +104,13 @@ static const struct {
       "float f(void)\n{\n    float a = 0.0f;\n    float b = 0.0f;\n    int c = 0;\n}\n" },
     /* steps of a for, unless something hangs on where they stand */
     { "void f(void)\n{\n    for (int i = 0; i < n; i++, x = &x[g(1, 2)], y++)\n        h(x);\n}\n",
-      "void f(void)\n{\n    for (int i = 0; i < n; i++) {\n        h(x);\n        x = &x[g(1, 2)];\n        y++;\n"
+      "void f(void)\n{\n    for (int i = 0; i < n; i++) {\n        h(x);\n        x = &x[g(1, "
+      "2)];\n        y++;\n"
       "    }\n}\n" },
     { "void f(void)\n{\n    for (; i < n; i++, a = i) {\n        h(a);\n    }\n}\n", NULL },
     { "void f(void)\n{\n    for (; i < n; i = a, a = 2 * a) {\n        h(a);\n    }\n}\n", NULL },
-    { "void f(void)\n{\n    for (; i < n; i++, a++) {\n        if (i) {\n            continue;\n        }\n    }\n}\n",
+    { "void f(void)\n{\n    for (; i < n; i++, a++) {\n        if (i) {\n            continue;\n   "
+      "     }\n    }\n}\n",
       NULL },
 };
 

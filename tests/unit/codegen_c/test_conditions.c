@@ -66,13 +66,19 @@ static const struct row {
     { "x86-64-v4", "#if defined __AVX512F__\na\n#elif defined __ARM_NEON\nb\n#endif\n",
       "#if defined __AVX512F__\na\n#endif\n" },
     /* branches for lesser CPUs than this one, behind its own; not in front of it, nor if the compiler may lack that */
-    { "x86-64-v4", "#if defined __AVX512VNNI__\na\n#elif defined __AVX2__\nb\n#elif defined __GNUC__\nc\n#else\nd\n#endif\n",
+    { "x86-64-v4",
+      "#if defined __AVX512VNNI__\na\n#elif defined __AVX2__\nb\n#elif defined "
+      "__GNUC__\nc\n#else\nd\n#endif\n",
       "#if defined __AVX512VNNI__\na\n#elif defined __GNUC__\nc\n#else\nd\n#endif\n" },
-    { "aarch64", "#if defined __ARM_NEON && defined __ARM_FEATURE_DOTPROD\na\n#elif defined __ARM_NEON\nb\n#else\nc\n#endif\n",
+    { "aarch64",
+      "#if defined __ARM_NEON && defined __ARM_FEATURE_DOTPROD\na\n#elif defined "
+      "__ARM_NEON\nb\n#else\nc\n#endif\n",
       "#if defined __ARM_NEON && defined __ARM_FEATURE_DOTPROD\na\n#else\nc\n#endif\n" },
-    { "x86-64-v3", "#if defined X\na\n#elif defined __AVX2__\nb\n#elif defined __SSE2__\nc\n#endif\n",
+    { "x86-64-v3",
+      "#if defined X\na\n#elif defined __AVX2__\nb\n#elif defined __SSE2__\nc\n#endif\n",
       "#if defined X\na\n#elif defined __AVX2__\nb\n#endif\n" },
-    { "x86-64-v4", "#if defined __AVX2__ && defined __GNUC__\na\n#elif defined __SSE2__\nb\n#endif\n",
+    { "x86-64-v4",
+      "#if defined __AVX2__ && defined __GNUC__\na\n#elif defined __SSE2__\nb\n#endif\n",
       "#if defined __AVX2__ && defined __GNUC__\na\n#elif defined __SSE2__\nb\n#endif\n" },
     { "x86-64-v3", "#if defined __AVX512F__\na\n#elif defined __AVX2__\nb\n#endif\n",
       "#if defined __AVX2__\nb\n#endif\n" },

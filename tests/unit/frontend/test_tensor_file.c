@@ -205,12 +205,13 @@ static const char *write_npy(const struct tensor *tensor)
 START_TEST(every_type_and_rank_reads_back_as_it_was_written)
 {
     const enum dtype dtype = (enum dtype)_i;
-    /* numpy has neither bfloat16, which is widened, nor FP8 and i4, whose bytes are written. */
-    const enum dtype as = dtype == DTYPE_BF16                   ? DTYPE_F32
-                          : dtype_kind(dtype) == KIND_MINIFLOAT ? DTYPE_U8
+    /* numpy has neither bfloat16, which is widened, nor FP8, e8m0 and i4, whose bytes are written. */
+    const enum dtype as = dtype == DTYPE_BF16                                          ? DTYPE_F32
+                          : dtype_kind(dtype) == KIND_MINIFLOAT                        ? DTYPE_U8
+                          : dtype_kind(dtype) == KIND_EXPONENT                         ? DTYPE_U8
                           : dtype_kind(dtype) == KIND_NIBBLE && dtype_is_signed(dtype) ? DTYPE_I8
                           : dtype_kind(dtype) == KIND_NIBBLE                           ? DTYPE_U8
-                                                                : dtype;
+                                                                                       : dtype;
 
     for (int rank = 0; rank <= 4; rank++) {
         const struct tensor tensor = pattern(dtype, rank);

@@ -395,12 +395,9 @@ START_TEST(a_code_of_more_bits_than_its_type_is_found_by_the_verifier)
     static const struct {
         enum dtype dtype;
         uint8_t good, bad;
-    } rows[] = { { DTYPE_I4, 0xf8, 0x08 },
-                 { DTYPE_U4, 0x0f, 0x10 },
-                 { DTYPE_I2, 0xfe, 0x02 },
-                 { DTYPE_U2, 0x03, 0x04 },
-                 { DTYPE_F4E2M1, 0x0f, 0x80 },
-                 { DTYPE_F6E2M3, 0x3f, 0x40 } };
+    } rows[] = { { DTYPE_I4, 0xf8, 0x08 },     { DTYPE_U4, 0x0f, 0x10 },
+                 { DTYPE_I2, 0xfe, 0x02 },     { DTYPE_U2, 0x03, 0x04 },
+                 { DTYPE_F4E2M1, 0x0f, 0x80 }, { DTYPE_F6E2M3, 0x3f, 0x40 } };
     struct module *module = module_new(ctx);
     const struct type type = type_make(rows[_i].dtype, 1, (int64_t[]){ 2 });
     uint8_t *codes = constant_alloc(module->main, &type);
