@@ -39,8 +39,9 @@ def with_unsigned_weights(model):
     offset, kind = "unsigned_offset", TensorProto.INT32
     graph.initializer.append(numpy_helper.from_array(np.array(128, np.int32), offset))
     graph.initializer.append(numpy_helper.from_array(np.array(128, np.uint8), "unsigned_zero"))
-    types = {i.name: i.type.tensor_type.elem_type for i in shape_inference.infer_shapes(model).graph.value_info}
-    types.update({i.name: i.type.tensor_type.elem_type for i in model.graph.input})
+    inferred = shape_inference.infer_shapes(model).graph
+    types = {i.name: i.type.tensor_type.elem_type for infos in (inferred.value_info, inferred.output, inferred.input)
+             for i in infos}
     types.update({name: t.data_type for name, t in constants.items()})
     types.update({n.output[0]: n.attribute[0].t.data_type for n in graph.node if n.op_type == "Constant"})
     known, all_nodes = {}, []
