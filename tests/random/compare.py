@@ -120,7 +120,7 @@ def loosely(oracle, found, precision, draws=3):
             y, w = wide(y), wide(w)
             scale = rms(w - np.mean(w)) if w.size > 1 else rms(w)
             noise = noise_of(deviations[k][i])
-            limit = 5 * noise + 0.01 * rms(w)
+            limit = (15 if oracle.has_inside else 5) * noise + 0.01 * rms(w)  # no noise reaches the inside of a branch
             if scale < LEAST_SPREAD or limit > 0.8 * scale:
                 continue
             judged = True
