@@ -183,13 +183,14 @@ bool fit_inputs(struct driver_state *driver, const struct function *fn, struct t
 {
     for (int i = 0; i < fn->n_params; i++) {
         const struct type *type = &fn->params[i]->type;
-        const bool codes = type->quant ? type->quant->kind == QTYPE_SCALED && type->quant->n == 1
-                                       : dtype_minifloat(type->dtype) != NULL;
+        const bool quantized = type->quant
+                                   ? type->quant->kind == QTYPE_SCALED && type->quant->n == 1
+                                   : dtype_minifloat(type->dtype) != NULL;
 
-        if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && codes)
+        if (inputs[i].type.dtype == DTYPE_F32 && type->dtype != DTYPE_F32 && quantized)
             quantize_input(driver, type, &inputs[i]);
         else if (inputs[i].type.dtype == DTYPE_U8 && dtype_minifloat(type->dtype))
-            inputs[i].type.dtype = type->dtype; /* codes: .npy has no type of FP8 */
+            inputs[i].type.dtype = type->dtype; /* quantised: .npy has no type of FP8 */
     }
     return interpret_check_inputs(driver->ctx, fn, fn->n_params, inputs);
 }

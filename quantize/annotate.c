@@ -54,8 +54,8 @@ static struct node *place_behind(const struct value *value)
     return value->def ? value->def->next : value->fn->first;
 }
 
-static struct value *quantized(struct annotation *a, struct value *value, struct data_scale s,
-                               const struct origin *origin)
+static struct value *quantize_value(struct annotation *a, struct value *value, struct data_scale s,
+                                    const struct origin *origin)
 {
     const struct number_format *format = &s.format;
     const union attrs cast = { .cast = { .dtype = format->dtype, .saturate = true } };
@@ -75,40 +75,40 @@ static struct value *quantized(struct annotation *a, struct value *value, struct
 
 /* The quantised values of a value. A view is one of the quantised values: so they lie where the
  * viewed value would. */
-static struct value *codes_of(struct annotation *a, struct value *value, struct data_scale s,
-                              const struct origin *origin)
+static struct value *quantized_of(struct annotation *a, struct value *value, struct data_scale s,
+                                  const struct origin *origin)
 {
     const struct number_format *format = &s.format;
     const struct node *view = value->def;
     const char *key = arena_printf(&a->q->ctx->perm, "%s %s %a %d", value->name, format->name,
                                    (double)s.scale, (int)s.zero);
-    struct value *codes = map_get(&a->stored, key);
+    struct value *quantized = map_get(&a->stored, key);
 
-    if (codes)
-        return codes;
+    if (quantized)
+        return quantized;
     if (view && op_row(view->op)->pattern == PATTERN_VIEW &&
         view->inputs[0]->kind != VALUE_CONSTANT) {
-        struct value *behind = codes_of(a, view->inputs[0], s, origin);
+        struct value *behind = quantized_of(a, view->inputs[0], s, origin);
 
-        codes = behind ? annotation_make(a, view->op, &view->attrs,
-                                         annotation_storage_name(a, value, format->dtype),
-                                         view->origin, view->next, 1, &behind)
-                       : NULL;
+        quantized = behind ? annotation_make(a, view->op, &view->attrs,
+                                             annotation_storage_name(a, value, format->dtype),
+                                             view->origin, view->next, 1, &behind)
+                           : NULL;
     } else {
-        codes = quantized(a, value, s, value->def ? value->def->origin : origin);
+        quantized = quantize_value(a, value, s, value->def ? value->def->origin : origin);
     }
-    map_set(&a->stored, key, codes);
-    return codes;
+    map_set(&a->stored, key, quantized);
+    return quantized;
 }
 
-/* What `codes_of` gave, as numbers, in front of the reader. */
-static struct value *decoded(struct annotation *a, struct value *codes, const struct value *like,
-                             struct node *reader)
+/* What `quantized_of` gave, as numbers, in front of the reader. */
+static struct value *decoded(struct annotation *a, struct value *quantized,
+                             const struct value *like, struct node *reader)
 {
     const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
     const char *name = arena_printf(&a->q->module->arena, "%s.f32", like->name);
-    const struct node *quantize = codes->def;
-    struct value *inputs[3] = { codes };
+    const struct node *quantize = quantized->def;
+    struct value *inputs[3] = { quantized };
 
     while (op_row(quantize->op)->pattern == PATTERN_VIEW)
         quantize = quantize->inputs[0]->def;
@@ -126,20 +126,20 @@ static struct value *annotate_state(struct annotation *a, struct node *node, int
                                     struct data_scale wide, struct data_scale s)
 {
     struct value *value = node->inputs[input];
-    struct value *codes = codes_of(a, value, wide, node->origin);
-    struct value *numbers = codes ? decoded(a, codes, value, node) : NULL;
+    struct value *quantized = quantized_of(a, value, wide, node->origin);
+    struct value *numbers = quantized ? decoded(a, quantized, value, node) : NULL;
 
     if (!numbers || node->op == OP_RETURN || reads_state(node, input) || moves_state(node))
         return numbers;
-    codes = quantized(a, numbers, s, node->origin);
-    return codes ? decoded(a, codes, value, node) : NULL;
+    quantized = quantize_value(a, numbers, s, node->origin);
+    return quantized ? decoded(a, quantized, value, node) : NULL;
 }
 
 /* False when nothing is known about the value: reported at the end, for all. */
 static bool annotate_data(struct annotation *a, struct node *node, int input,
                           const struct precision *precision, enum border border)
 {
-    struct value *value = node->inputs[input], *codes, *numbers;
+    struct value *value = node->inputs[input], *quantized, *numbers;
     struct data_scale s, wide;
 
     if (!data_scale_of(a->q, precision, value, &s))
@@ -150,8 +150,8 @@ static bool annotate_data(struct annotation *a, struct node *node, int input,
         if (square_scale_of(a->q, precision, value, &wide) ||
             (border == BORDER_WIDE && wide_scale_of(value, &wide)))
             s = wide;
-        codes = codes_of(a, value, s, node->origin);
-        numbers = codes ? decoded(a, codes, value, node) : NULL;
+        quantized = quantized_of(a, value, s, node->origin);
+        numbers = quantized ? decoded(a, quantized, value, node) : NULL;
     }
     for (int i = input; numbers && i < node->n_inputs; i++)
         if (node->inputs[i] == value)
@@ -190,7 +190,8 @@ static bool has_exact_form(const struct annotation *a, const struct node *node,
 
 /* A single number, such as a scale that the network computes: 8 bits of a float would save nothing, and all that it
  * scales would be off by its error. */
-static bool is_one_number(const struct annotation *a, const struct value *value, const struct precision *precision)
+static bool is_one_number(const struct annotation *a, const struct value *value,
+                          const struct precision *precision)
 {
     return value->type.rank == 0 && !annotation_in_integers(a->q, precision);
 }

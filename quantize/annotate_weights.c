@@ -17,15 +17,15 @@ static struct value *decoded_weights(struct annotation *a, const struct quantize
     struct arena *arena = &a->q->module->arena;
     const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
     const union attrs along = { .axis = { .axis = w->axis } };
-    const char *name = arena_printf(arena, "%s.f32", w->codes->name);
-    struct value *inputs[] = { w->codes, w->scales, NULL };
+    const char *name = arena_printf(arena, "%s.f32", w->quantized->name);
+    struct value *inputs[] = { w->quantized, w->scales, NULL };
 
-    if (!w->scales && w->codes->type.dtype == DTYPE_I8) /* integer operators want to see one */
-        inputs[1] = annotation_scale(a->fn, 1, arena_printf(arena, "%s.scale", w->codes->name));
+    if (!w->scales && w->quantized->type.dtype == DTYPE_I8) /* integer operators want to see one */
+        inputs[1] = annotation_scale(a->fn, 1, arena_printf(arena, "%s.scale", w->quantized->name));
     if (!inputs[1])
         return annotation_make(a, OP_CAST, &cast, name, reader->origin, reader, 1, inputs);
-    inputs[2] = annotation_zero(a->fn, w->codes->type.dtype, 0,
-                                arena_printf(arena, "%s.zero", w->codes->name));
+    inputs[2] = annotation_zero(a->fn, w->quantized->type.dtype, 0,
+                                arena_printf(arena, "%s.zero", w->quantized->name));
     return annotation_make(a, OP_QNN_DEQUANTIZE, &along, name, reader->origin, reader, 3, inputs);
 }
 
@@ -188,14 +188,14 @@ void annotate_left(struct annotation *a, struct node *node, const struct precisi
     const enum dtype dtype = terms * 255 <= INT32_MAX / INT16_MAX ? DTYPE_I16 : DTYPE_I8;
     const double most = dtype == DTYPE_I16 ? INT16_MAX : INT8_MAX;
     const struct type type = type_make(dtype, left->type.rank, left->type.dim);
-    struct quantized_weights codes = { .axis = 0 };
+    struct quantized_weights quantized = { .axis = 0 };
     double greatest = 0;
     void *data;
 
     if (n == 0 || weights_non_finite(left) >= 0)
         return;
     if (precision->mode != PRECISION_INT8) {
-        weights_encode(left, -1, precision, NULL, NULL, &codes);
+        weights_encode(left, -1, precision, NULL, NULL, &quantized);
     } else {
         const float *numbers = left->data;
 
@@ -206,12 +206,13 @@ void annotate_left(struct annotation *a, struct node *node, const struct precisi
         for (int64_t i = 0; i < n; i++)
             dtype_store_int(dtype, data, i,
                             (int64_t)fmax(-most, fmin(most, rint((double)numbers[i] / greatest))));
-        codes.codes = constant_new(a->fn, annotation_storage_name(a, left, dtype), &type, data);
-        codes.scales =
-            annotation_scale(a->fn, (float)greatest,
-                             arena_printf(&a->q->module->arena, "%s.scale", codes.codes->name));
+        quantized.quantized =
+            constant_new(a->fn, annotation_storage_name(a, left, dtype), &type, data);
+        quantized.scales = annotation_scale(
+            a->fn, (float)greatest,
+            arena_printf(&a->q->module->arena, "%s.scale", quantized.quantized->name));
     }
-    left = decoded_weights(a, &codes, node);
+    left = decoded_weights(a, &quantized, node);
     a->ok = a->ok && left;
     if (left)
         node_set_input(node, 0, left);

@@ -124,11 +124,11 @@ static bool run_all(struct run *run, const struct calibration_source *source)
 /* --- weights ---------------------------------------------------------------------------------- */
 
 /* The f32 constant that became these quantised values: it had their name. */
-static const struct value *original_of(const struct run *run, const struct value *codes)
+static const struct value *original_of(const struct run *run, const struct value *quantized)
 {
     for (const struct value *c = run->reference->constants; c; c = c->next)
-        if (strcmp(c->name, codes->name) == 0 && c->type.dtype == DTYPE_F32 &&
-            type_same_shape(&c->type, &codes->type))
+        if (strcmp(c->name, quantized->name) == 0 && c->type.dtype == DTYPE_F32 &&
+            type_same_shape(&c->type, &quantized->type))
             return c;
     return NULL;
 }
@@ -141,7 +141,7 @@ static bool is_decoded_weight(const struct node *node)
 
 static void compare_weight(struct run *run, const struct node *node, struct comparison *out)
 {
-    const struct value *codes = node->inputs[0], *original = original_of(run, codes);
+    const struct value *quantized = node->inputs[0], *original = original_of(run, quantized);
     struct bulk bulk = { 0 };
     struct tensor numbers;
 
@@ -149,7 +149,7 @@ static void compare_weight(struct run *run, const struct node *node, struct comp
                                        &bulk, &numbers)) {
         struct compared_layer *layer = &out->layers[out->n++];
 
-        *layer = (struct compared_layer){ .name = codes->name, .op = OP_COUNT };
+        *layer = (struct compared_layer){ .name = quantized->name, .op = OP_COUNT };
         metrics_of(&run->ctx->perm, original->data, numbers.data, type_elements(&original->type),
                    &layer->metrics);
     }

@@ -1,7 +1,7 @@
 /* data_scale.c - the scale and zero point of what is computed.
  *
  * method   a value that only moves or compares numbers has the scale of what it is made of, and the
- *          parts of a concatenation that of the whole: codes can then be moved as they are */
+ *          parts of a concatenation that of the whole: quantised values can then be moved as they are */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -194,7 +194,7 @@ double number_format_round(const struct number_format *format, double x, double 
 }
 
 void number_format_encode(const struct number_format *format, const float *x, size_t n, float scale,
-                          void *codes)
+                          void *quantized)
 {
     const double limit = number_format_max(format);
 
@@ -202,9 +202,9 @@ void number_format_encode(const struct number_format *format, const float *x, si
         const double q = (double)x[i] / (double)scale;
 
         if (dtype_kind(format->dtype) == KIND_MINIFLOAT)
-            ((uint8_t *)codes)[i] = (uint8_t)minifloat_encode(&format->codec, q, true);
+            ((uint8_t *)quantized)[i] = (uint8_t)minifloat_encode(&format->codec, q, true);
         else
-            dtype_store(format->dtype, codes, (int64_t)i, clamped(q, limit));
+            dtype_store(format->dtype, quantized, (int64_t)i, clamped(q, limit));
     }
 }
 

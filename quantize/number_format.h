@@ -57,9 +57,9 @@ struct number_format number_format_fit(const struct number_format *format, doubl
  * is computed in double, as for constants; at run time it is f32. */
 double number_format_round(const struct number_format *format, double x, double scale);
 
-/* codes[i] = x[i] / scale in the format's dtype (2 bytes for f16 and bf16, else 1). */
+/* quantized[i] = x[i] / scale in the format's dtype (2 bytes for f16 and bf16, else 1). */
 void number_format_encode(const struct number_format *format, const float *x, size_t n, float scale,
-                          void *codes);
+                          void *quantized);
 
 /* Type of a quantised tensor: `shape` with the format's dtype, and the codec for AFP (qtype in the
  * arena). */

@@ -5,7 +5,7 @@
  *   calibrate      float values get CALIBRATED types (relay_ir/type.h), from a table or from data
  *   choose_scale   the rule `auto`: by which rule for scales of data the results lose least
  *   annotate       data that a node reads as quantised values goes through qnn.quantize and
- *                  qnn.dequantize, weights become codes behind a qnn.dequantize (or cast): the QDQ
+ *                  qnn.dequantize, weights become quantised values behind a qnn.dequantize (or cast): the QDQ
  *                  form, still computed in f32: the simulation of the quantised model
  *   correct_bias   what quantisation shifts the mean of an output channel by goes into the bias
  *   realise        fake_quant_to_integer, fold_dequantize and the simplifying passes: integers and
@@ -35,7 +35,7 @@ struct quantize_options {
     bool keep_first,
         keep_last; /* keep the first and the last product in f32 (convolution, dense, matmul) */
     int topk;      /* keep this many more products, those with the greatest loss */
-    const struct precision *topk_precision; /* of those, weights only; NULL = f32 */
+    const struct precision *topk_precision;   /* of those, weights only; NULL = f32 */
     const struct calib_table *calib;          /* NULL = none */
     const struct calibration_source *samples; /* for correct_bias, and for calibrate without a
                                                  table; NULL = none */

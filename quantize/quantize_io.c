@@ -25,7 +25,7 @@ static bool is_one_number(const struct value *value)
 }
 
 /* f32 to quantised values with one scale and zero point, or to narrow floats as they are. */
-static bool makes_codes(const struct node *node)
+static bool makes_quantized(const struct node *node)
 {
     if (node->op == OP_CAST)
         return node->inputs[0]->type.dtype == DTYPE_F32 && dtype_minifloat(node->attrs.cast.dtype);
@@ -75,18 +75,18 @@ static void add(struct fate *fate, struct node ***list, int *n, struct node *nod
 }
 
 /* Whether all that becomes of the value is quantised values, made in one way. */
-static bool only_codes(struct fate *fate, const struct value *value)
+static bool only_quantized(struct fate *fate, const struct value *value)
 {
     for (const struct use *use = value->uses; use; use = use->next) {
         struct node *node = use->node;
 
         if (is_move(node)) {
             add(fate, &fate->moves, &fate->n_moves, node);
-            if (!only_codes(fate, node->outputs[0]))
+            if (!only_quantized(fate, node->outputs[0]))
                 return false;
             continue;
         }
-        if (!makes_codes(node) || use->input != 0 ||
+        if (!makes_quantized(node) || use->input != 0 ||
             (fate->n_makers && !makes_same(fate->makers[0], node)))
             return false;
         add(fate, &fate->makers, &fate->n_makers, node);
@@ -99,7 +99,7 @@ static bool convert_parameter(struct ctx *ctx, struct value *param, int *left)
 {
     struct fate fate = { .arena = &ctx->scratch };
 
-    if (!only_codes(&fate, param)) {
+    if (!only_quantized(&fate, param)) {
         ++*left;
         return true;
     }
@@ -117,7 +117,7 @@ static bool convert_parameter(struct ctx *ctx, struct value *param, int *left)
 
 /* --- results ---------------------------------------------------------------------------------- */
 
-static bool reads_codes(const struct node *node)
+static bool reads_quantized(const struct node *node)
 {
     if (node->op == OP_CAST)
         return node->attrs.cast.dtype == DTYPE_F32 && dtype_minifloat(node->inputs[0]->type.dtype);
@@ -127,7 +127,7 @@ static bool reads_codes(const struct node *node)
 
 /* The quantised values under a type that says what they mean. Where inference could not find that
  * out (the greater of two numbers, say), a requantize by 1 says it. */
-static struct value *with_meaning(struct function *fn, struct value *codes,
+static struct value *with_meaning(struct function *fn, struct value *quantized,
                                   const struct node *dequantize)
 {
     const union attrs cast = { .cast = { .dtype = DTYPE_I32, .saturate = true } };
@@ -136,17 +136,17 @@ static struct value *with_meaning(struct function *fn, struct value *codes,
     int32_t *zero;
     struct value *wide, *in_zero;
 
-    if (dequantize->op == OP_CAST || codes->type.quant || !dtype_is_integer(codes->type.dtype) ||
-        dtype_bytes(codes->type.dtype) > 2)
-        return codes;
+    if (dequantize->op == OP_CAST || quantized->type.quant ||
+        !dtype_is_integer(quantized->type.dtype) || dtype_bytes(quantized->type.dtype) > 2)
+        return quantized;
     zero = constant_alloc(fn, &type);
     *zero = (int32_t)tensor_int_at(&(struct tensor){ .type = dequantize->inputs[2]->type,
                                                      .data = (void *)dequantize->inputs[2]->data },
                                    0);
-    in_zero = constant_new(fn, arena_printf(&fn->module->ctx->scratch, "%s.in_zero", codes->name),
-                           &type, zero);
-    wide = build(fn, OP_CAST, &cast, "wide", dequantize->origin, NULL, 1, &codes);
-    return wide ? build(fn, OP_QNN_REQUANTIZE, &attrs, codes->name, dequantize->origin, NULL, 5,
+    in_zero = constant_new(
+        fn, arena_printf(&fn->module->ctx->scratch, "%s.in_zero", quantized->name), &type, zero);
+    wide = build(fn, OP_CAST, &cast, "wide", dequantize->origin, NULL, 1, &quantized);
+    return wide ? build(fn, OP_QNN_REQUANTIZE, &attrs, quantized->name, dequantize->origin, NULL, 5,
                         (struct value *[]){ wide, dequantize->inputs[1], in_zero,
                                             dequantize->inputs[1], dequantize->inputs[2] })
                 : NULL;
@@ -155,13 +155,13 @@ static struct value *with_meaning(struct function *fn, struct value *codes,
 static bool drop_dequantizer(struct function *fn, int i)
 {
     struct node *node = fn->ret->inputs[i]->def;
-    struct value *codes = with_meaning(fn, node->inputs[0], node);
+    struct value *quantized = with_meaning(fn, node->inputs[0], node);
 
-    if (!codes)
+    if (!quantized)
         return false;
-    node_set_input(fn->ret, i, codes);
-    if (!node->outputs[0]->uses && codes->kind == VALUE_OUTPUT)
-        value_take_name(codes, node->outputs[0]);
+    node_set_input(fn->ret, i, quantized);
+    if (!node->outputs[0]->uses && quantized->kind == VALUE_OUTPUT)
+        value_take_name(quantized, node->outputs[0]);
     remove_dead(node);
     return true;
 }
@@ -180,7 +180,7 @@ int quantize_io(struct module *module)
 
         if (result->type.dtype != DTYPE_F32)
             continue;
-        if (!result->def || !reads_codes(result->def))
+        if (!result->def || !reads_quantized(result->def))
             left++;
         else if (!drop_dequantizer(fn, i))
             return -1;

@@ -1,7 +1,7 @@
 /* round_weights.c - weights are rounded to what costs the results least, not each to the nearest.
  *
  * needs    annotate: the simulated graph, and the weights that its quantised values were made of
- * gives    other codes of the same format and scales; nothing else changes. Of no product the error
+ * gives    other quantised values of the same format and scales; nothing else changes. Of no product the error
  *          of its results on the samples is greater than it was; where the results of the whole
  *          network are farther from the float model's, all quantised values are taken back
  * method   rounding.h; what a product reads is measured in the simulated graph, so that data which
@@ -23,9 +23,9 @@ static const size_t most_bytes = (size_t)384 << 20; /* of the sums of one run ov
 /* The numbers that quantised values were made of, until they are rounded. */
 struct rounded_weight {
     const float *numbers;
-    struct node *decode; /* dequantize or cast */
-    struct value *plain; /* the numbers as a constant, while they are read */
-    const void *codes;   /* as they were; NULL = nothing was changed */
+    struct node *decode;   /* dequantize or cast */
+    struct value *plain;   /* the numbers as a constant, while they are read */
+    const void *quantized; /* as they were; NULL = nothing was changed */
     struct rounded_weight *next;
 };
 
@@ -150,10 +150,10 @@ static void expand_scales(const struct node *decode, float *scales)
     }
 }
 
-static uint8_t index_of(const struct grid *grid, const struct tensor *codes, int64_t at)
+static uint8_t index_of(const struct grid *grid, const struct tensor *quantized, int64_t at)
 {
-    const uint8_t byte = ((const uint8_t *)codes->data)[at];
-    struct tensor plain = *codes;
+    const uint8_t byte = ((const uint8_t *)quantized->data)[at];
+    struct tensor plain = *quantized;
 
     for (int i = 0; i < grid->n; i++)
         if (grid->code[i] == byte)
@@ -165,7 +165,7 @@ static uint8_t index_of(const struct grid *grid, const struct tensor *codes, int
 
 /* A group of the product's rows; false: there is nothing to be told of what it reads. */
 static bool round_group(struct quantization *q, const struct candidate *c, const struct grid *grid,
-                        const float *scales, int64_t group, uint8_t *codes, struct rows *total)
+                        const float *scales, int64_t group, uint8_t *quantized, struct rows *total)
 {
     const struct gram *gram = &c->gram;
     const int64_t n = gram->linear.out_c / gram->linear.groups, k = gram->k;
@@ -197,7 +197,7 @@ static bool round_group(struct quantization *q, const struct candidate *c, const
             const int index = rows.index[o * k + i];
 
             if (index != index_of(grid, &now, at))
-                codes[at] = grid->code[index];
+                quantized[at] = grid->code[index];
         }
     total->before += rows.before;
     total->after += rows.after;
@@ -206,12 +206,12 @@ static bool round_group(struct quantization *q, const struct candidate *c, const
     return ok;
 }
 
-static void exchange(struct node *decode, const void *codes)
+static void exchange(struct node *decode, const void *quantized)
 {
     const struct type type = decode->inputs[0]->type;
     void *data = constant_alloc(decode->fn, &type);
 
-    memcpy(data, codes, type_bytes(&type));
+    memcpy(data, quantized, type_bytes(&type));
     constant_exchange(decode, 0, &type, data);
 }
 
@@ -222,17 +222,17 @@ static void round_product(struct quantization *q, const struct candidate *c)
     const size_t bytes = type_bytes(&was.type);
     const struct grid grid = grid_of(&was.type);
     struct arena arena = { NULL };
-    uint8_t *codes = arena_memdup(&arena, was.data, bytes);
+    uint8_t *quantized = arena_memdup(&arena, was.data, bytes);
     float *scales = arena_array(&arena, float, type_elements(&was.type));
     struct rows total = { .n = c->gram.linear.out_c };
     bool known = false;
 
     expand_scales(decode, scales);
     for (int64_t g = 0; g < c->gram.linear.groups; g++)
-        known |= round_group(q, c, &grid, scales, g, codes, &total);
+        known |= round_group(q, c, &grid, scales, g, quantized, &total);
     if (total.n_changed) {
-        c->weight->codes = arena_memdup(&q->ctx->perm, was.data, bytes);
-        exchange(decode, codes);
+        c->weight->quantized = arena_memdup(&q->ctx->perm, was.data, bytes);
+        exchange(decode, quantized);
         q->report->n_rounded++;
     } else {
         q->report->n_unrounded++;
@@ -304,8 +304,8 @@ static bool round_all(struct quantization *q, struct candidate *candidates, int 
 static void take_back(struct quantization *q)
 {
     for (struct rounded_weight *w = q->weights; w; w = w->next)
-        if (w->codes)
-            exchange(w->decode, w->codes);
+        if (w->quantized)
+            exchange(w->decode, w->quantized);
     q->report->is_unrounded = true;
     if (q->options->log && !q->options->log_json)
         writer_printf(q->options->log,

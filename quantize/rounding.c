@@ -18,7 +18,7 @@ struct code {
     uint8_t byte;
 };
 
-static int compare_codes(const void *a, const void *b)
+static int compare_quantized(const void *a, const void *b)
 {
     const struct code *x = a, *y = b;
 
@@ -28,22 +28,22 @@ static int compare_codes(const void *a, const void *b)
 }
 
 /* Every code of the format, in no order. */
-static int list_codes(const struct type *codes, struct code *list)
+static int list_quantized(const struct type *quantized, struct code *list)
 {
-    const bool integer = codes->dtype == DTYPE_I8 || codes->dtype == DTYPE_I4;
-    const int most = codes->dtype == DTYPE_I4 ? 7 : 127;
-    struct type type = type_make(codes->dtype, 1, (int64_t[]){ 256 });
+    const bool integer = quantized->dtype == DTYPE_I8 || quantized->dtype == DTYPE_I4;
+    const int most = quantized->dtype == DTYPE_I4 ? 7 : 127;
+    struct type type = type_make(quantized->dtype, 1, (int64_t[]){ 256 });
     uint8_t bytes[256];
     const struct tensor all = { type, bytes };
-    const int n_codes = integer ? 256 : 1 << type_packed_bits(codes);
+    const int n_quantized = integer ? 256 : 1 << type_packed_bits(quantized);
     int n = 0;
 
     for (int i = 0; i < 256; i++)
         bytes[i] = (uint8_t)i;
-    for (int i = 0; i < n_codes; i++) {
+    for (int i = 0; i < n_quantized; i++) {
         const double number = integer ? (double)(int8_t)bytes[i]
-                              : codes->dtype == DTYPE_AFP
-                                  ? (double)minifloat_decode(type_minifloat(codes), bytes[i])
+                              : quantized->dtype == DTYPE_AFP
+                                  ? (double)minifloat_decode(type_minifloat(quantized), bytes[i])
                                   : tensor_at(&all, i);
 
         if (isfinite(number) && !(integer && fabs(number) > most))
@@ -52,13 +52,13 @@ static int list_codes(const struct type *codes, struct code *list)
     return n;
 }
 
-struct grid grid_of(const struct type *codes)
+struct grid grid_of(const struct type *quantized)
 {
     struct grid grid = { .n = 0 };
     struct code list[256];
-    const int n = list_codes(codes, list);
+    const int n = list_quantized(quantized, list);
 
-    qsort(list, (size_t)n, sizeof *list, compare_codes);
+    qsort(list, (size_t)n, sizeof *list, compare_quantized);
     for (int i = 0; i < n; i++) {
         if (grid.n && grid.at[grid.n - 1] == list[i].number)
             continue;

@@ -30,7 +30,7 @@ struct grid {
 };
 
 /* Grid of a quantised type; integers only symmetric: -127 .. 127, -7 .. 7. */
-struct grid grid_of(const struct type *codes);
+struct grid grid_of(const struct type *quantized);
 
 /* Index of the nearest value. */
 int grid_nearest(const struct grid *grid, double x);

@@ -175,11 +175,12 @@ static float scale_from(double scale)
 float scale_of_threshold(const struct scale_rule *rule, const struct number_format *format,
                          double threshold)
 {
-    const double codes = number_format_max(format);
+    const double quantized = number_format_max(format);
 
     return !number_format_has_scale(format)
                ? 1
-               : scale_from(threshold / (rule->kind == SCALE_PAPER_PERCENTILE ? 2 * codes : codes));
+               : scale_from(threshold /
+                            (rule->kind == SCALE_PAPER_PERCENTILE ? 2 * quantized : quantized));
 }
 
 /* From the greatest threshold down: among equals, the one that cuts off least. What is cut off

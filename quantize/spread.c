@@ -15,11 +15,11 @@ struct rounder rounder_of(const struct number_format *format)
 
 static void round_minifloats(const struct rounder *rounder, const float *from, float *to, size_t n)
 {
-    uint8_t codes[SPREAD_BLOCK];
+    uint8_t quantized[SPREAD_BLOCK];
 
-    minifloat_encode_array(&rounder->format->codec, from, codes, n, true);
+    minifloat_encode_array(&rounder->format->codec, from, quantized, n, true);
     for (size_t i = 0; i < n; i++)
-        to[i] = rounder->table[codes[i]];
+        to[i] = rounder->table[quantized[i]];
 }
 
 /* Below 2^22, adding 1.5 * 2^23 rounds to an integer, ties to even, and vectorises. */

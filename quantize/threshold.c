@@ -144,11 +144,11 @@ double threshold_format_max(const struct threshold_method *method)
 static void round_to_format(const struct threshold_method *method, const float *from, float *to,
                             size_t n)
 {
-    uint8_t codes[HISTOGRAM_BINS];
+    uint8_t quantized[HISTOGRAM_BINS];
 
     if (!method->integer) {
-        minifloat_encode_array(&method->minifloat, from, codes, n, true);
-        minifloat_decode_array(&method->minifloat, codes, to, n);
+        minifloat_encode_array(&method->minifloat, from, quantized, n, true);
+        minifloat_decode_array(&method->minifloat, quantized, to, n);
         return;
     }
     for (size_t i = 0; i < n; i++)

@@ -39,14 +39,14 @@ static const float *gather(const struct channels *c, const float *w, int64_t cha
     return to;
 }
 
-static void scatter(const struct channels *c, const char *codes, int64_t channel, size_t bytes,
+static void scatter(const struct channels *c, const char *quantized, int64_t channel, size_t bytes,
                     char *to)
 {
     const size_t row = (size_t)c->inner * bytes;
 
     for (int64_t outer = 0; outer < c->outer; outer++)
         memcpy(to + (size_t)((outer * c->n + channel) * c->inner) * bytes,
-               codes + (size_t)outer * row, row);
+               quantized + (size_t)outer * row, row);
 }
 
 static bool is_per_tensor(const struct scale_rule *rule)
@@ -72,10 +72,10 @@ static float scale_of_channel(const struct scaling *scaling, const struct number
     return scaling->least && scale < scaling->least[channel] ? scaling->least[channel] : scale;
 }
 
-/* codes[] and scales[] of all channels. */
+/* quantized[] and scales[] of all channels. */
 static void encode(const struct value *weight, const struct channels *c,
-                   const struct number_format *format, const struct scaling *scaling, void *codes,
-                   float *scales)
+                   const struct number_format *format, const struct scaling *scaling,
+                   void *quantized, float *scales)
 {
     struct bulk bulk = { 0 };
     const int64_t n = c->outer * c->inner;
@@ -88,7 +88,7 @@ static void encode(const struct value *weight, const struct channels *c,
 
         scales[i] = scale_of_channel(scaling, format, i, w, n);
         number_format_encode(format, w, (size_t)n, scales[i], of_channel);
-        scatter(c, of_channel, i, bytes, codes);
+        scatter(c, of_channel, i, bytes, quantized);
     }
     bulk_release(&bulk);
 }
@@ -117,11 +117,11 @@ static float block_scale_of(const struct number_format *format, const float *w, 
 }
 
 static void encode_blocks(const struct value *weight, const struct number_format *format,
-                          const struct type *type, void *codes, float *scales)
+                          const struct type *type, void *quantized, float *scales)
 {
     const int64_t rows = type->rank > 0 ? type->dim[0] : 1, row = type_elements(type) / rows;
     const float *w = weight->data;
-    uint8_t *to = codes;
+    uint8_t *to = quantized;
 
     for (int64_t r = 0; r < rows; r++)
         for (int64_t at = 0; at < row; at += format->block) {
@@ -149,9 +149,9 @@ static struct type blocks_type(const struct value *weight, const struct number_f
     return type;
 }
 
-static struct value *scales_new(struct value *codes, const float *scales, int64_t n)
+static struct value *scales_new(struct value *quantized, const float *scales, int64_t n)
 {
-    struct function *fn = codes->fn;
+    struct function *fn = quantized->fn;
     const struct type type = type_make(DTYPE_F32, n == 1 ? 0 : 1, &n);
     float *data = constant_alloc(fn, &type);
     bool all_one = true;
@@ -162,7 +162,8 @@ static struct value *scales_new(struct value *codes, const float *scales, int64_
     }
     if (all_one)
         return NULL;
-    return constant_new(fn, arena_printf(&fn->module->arena, "%s.scale", codes->name), &type, data);
+    return constant_new(fn, arena_printf(&fn->module->arena, "%s.scale", quantized->name), &type,
+                        data);
 }
 
 /* A tensor's quantised values and scales before they are constants of the graph. */
@@ -170,7 +171,7 @@ struct encoding {
     struct number_format format; /* with its bias chosen */
     struct channels channels;    /* that scales belong to */
     float *scales;               /* [channels.n], or one per block */
-    void *codes;
+    void *quantized;
 };
 
 /* Memory of bulk. */
@@ -196,18 +197,18 @@ static struct encoding encode_all(const struct value *weight, int axis,
         scaling.rule.kind = SCALE_UNIT;
     else if (scaling.rule.kind == SCALE_SEARCH) /* of a guess what will be lost, see topk */
         scaling.rule.kind = SCALE_MAX;
-    e.codes = bulk_alloc(bulk, (size_t)n * dtype_bytes(dtype));
+    e.quantized = bulk_alloc(bulk, (size_t)n * dtype_bytes(dtype));
     if (e.format.block) {
         e.scales = bulk_alloc(bulk, (size_t)type_n_blocks(&weight->type, e.format.block) *
                                         sizeof *e.scales);
-        encode_blocks(weight, &e.format, &weight->type, e.codes, e.scales);
+        encode_blocks(weight, &e.format, &weight->type, e.quantized, e.scales);
         return e;
     }
     e.channels = channels_of(&weight->type, !chosen && is_per_tensor(&scaling.rule) ? -1 : axis);
     if (e.channels.n == 1)
         scaling.least = NULL;
     e.scales = bulk_alloc(bulk, (size_t)e.channels.n * sizeof *e.scales);
-    encode(weight, &e.channels, &e.format, &scaling, e.codes, e.scales);
+    encode(weight, &e.channels, &e.format, &scaling, e.quantized, e.scales);
     return e;
 }
 
@@ -225,14 +226,14 @@ void weights_encode(struct value *weight, int axis, const struct precision *prec
     struct bulk bulk = { 0 };
     const struct encoding e = encode_all(weight, axis, precision, chosen, least, &bulk);
     const struct type type = type_of(weight, &e);
-    void *codes = constant_alloc(weight->fn, &type);
+    void *quantized = constant_alloc(weight->fn, &type);
 
-    memcpy(codes, e.codes, type_bytes(&type));
+    memcpy(quantized, e.quantized, type_bytes(&type));
     *out = (struct quantized_weights){ .axis = e.channels.n > 1 ? axis : 0 };
-    out->codes = constant_new(weight->fn, weight->name, &type, codes);
-    value_take_name(out->codes, weight); /* generated C keeps the model's names */
+    out->quantized = constant_new(weight->fn, weight->name, &type, quantized);
+    value_take_name(out->quantized, weight); /* generated C keeps the model's names */
     if (!e.format.block)
-        out->scales = scales_new(out->codes, e.scales, e.channels.n);
+        out->scales = scales_new(out->quantized, e.scales, e.channels.n);
     bulk_release(&bulk);
 }
 
@@ -241,7 +242,7 @@ void weights_round(const struct value *weight, int axis, const struct precision 
 {
     struct bulk bulk = { 0 };
     const struct encoding e = encode_all(weight, axis, precision, NULL, NULL, &bulk);
-    const struct tensor tensor = { type_of(weight, &e), e.codes };
+    const struct tensor tensor = { type_of(weight, &e), e.quantized };
     const int64_t n = type_elements(&weight->type);
 
     for (int64_t i = 0; i < n; i++) {
@@ -256,7 +257,7 @@ void weights_round(const struct value *weight, int axis, const struct precision 
 size_t weights_bytes(const struct quantized_weights *weights)
 {
     size_t bytes =
-        type_packed_bytes(&weights->codes->type) + type_scale_bytes(&weights->codes->type);
+        type_packed_bytes(&weights->quantized->type) + type_scale_bytes(&weights->quantized->type);
 
     if (weights->scales)
         bytes += type_bytes(&weights->scales->type);

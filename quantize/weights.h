@@ -7,8 +7,8 @@
 
 /* A quantised constant. */
 struct quantized_weights {
-    struct value *codes;  /* bit patterns, in the format's dtype */
-    struct value *scales; /* vector along `axis`, or scalar; NULL = all 1 */
+    struct value *quantized; /* bit patterns, in the format's dtype */
+    struct value *scales;    /* vector along `axis`, or scalar; NULL = all 1 */
     int axis;
 };
 

@@ -2,7 +2,7 @@
 #include "relay_ir/products.h"
 
 /* An operator that sees the numbers of blocks gives numbers: a cast, and a product with such
- * weights. What moves codes would leave their scales behind. */
+ * weights. What moves quantised values would leave their scales behind. */
 static bool check_blocks(struct ctx *ctx, const struct node *node)
 {
     for (int i = 0; i < node->n_inputs; i++) {

@@ -46,7 +46,7 @@ int count_outputs(const struct module *module)
     return interface_results(module) - module->n_states;
 }
 
-/* Codes are kept as they are. */
+/* Quantised values are kept as they are. */
 static double stored(const struct type *type, double number)
 {
     const struct qtype *quant = type->quant;

@@ -119,21 +119,21 @@ static void check_value(struct verify *v, const struct value *value, enum value_
               type_problem(&v->arena, &value->type, kind == VALUE_CONSTANT));
 }
 
-/* Codes of less than 8 bits leave the bits above them alone, which are not stored in the end. */
-static void check_codes(struct verify *v, const struct value *constant)
+/* Quantised values of less than 8 bits leave the bits above them alone, which are not stored in the end. */
+static void check_quantized(struct verify *v, const struct value *constant)
 {
     const int bits = dtype_packed_bits(constant->type.dtype);
     const bool is_signed = dtype_is_signed(constant->type.dtype);
-    const uint8_t *codes = constant->data;
-    const int64_t n = codes && bits < 8 ? type_elements(&constant->type) : 0;
+    const uint8_t *quantized = constant->data;
+    const int64_t n = quantized && bits < 8 ? type_elements(&constant->type) : 0;
 
     for (int64_t i = 0; i < n; i++) {
-        const unsigned above = (unsigned)codes[i] >> (bits - is_signed);
+        const unsigned above = (unsigned)quantized[i] >> (bits - is_signed);
         const bool negative = is_signed && above == 0xffu >> (bits - 1);
 
         if (above && !negative) {
             found(v, NULL, "constant \"%s\": element %lld, 0x%02x, is no %s",
-                  safe(v, constant->name), (long long)i, codes[i],
+                  safe(v, constant->name), (long long)i, quantized[i],
                   dtype_name(constant->type.dtype));
             return;
         }
@@ -152,7 +152,7 @@ static void check_values(struct verify *v)
         check_value(v, c, VALUE_CONSTANT, NULL, 0);
         if (!c->data || (bytes && (uintptr_t)c->data % bytes))
             found(v, NULL, "constant \"%s\" has no aligned payload", safe(v, c->name));
-        check_codes(v, c);
+        check_quantized(v, c);
         if (!c->next && fn->last_constant != c)
             found(v, NULL, "the link to the last constant is wrong");
     }

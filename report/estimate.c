@@ -25,7 +25,7 @@ static const struct row rows[] = {
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-/* Codes of all 8-bit floats are read and written by the same instructions, or nearly. */
+/* Quantised values of all 8-bit floats are read and written by the same instructions, or nearly. */
 static const char *kind_of(const char *dtype)
 {
     return !dtype ? "-" : dtype_kind(dtype_from_name(dtype)) == KIND_MINIFLOAT ? "f8" : dtype;

@@ -35,7 +35,7 @@ float add_product(float sum, float a, float b, bool fused);
 /* Constant weights with block scales, as in gemv_blocks: per block, the sum over (q - zero), times
  * the scale. */
 struct block_sums {
-    const float *codes, *scale; /* [rows, len], [rows, blocks of a row] */
+    const float *quantized, *scale; /* [rows, len], [rows, blocks of a row] */
     int64_t len, block;
     bool fused; /* FMA within a block */
 };

@@ -42,7 +42,7 @@ bool sums_by_blocks(const struct simulation *sim, const struct node *node,
                     const struct tensor *weight, struct bulk *bulk, struct block_sums *sums)
 {
     const struct qtype *quant = weight->type.quant;
-    struct tensor codes = *weight;
+    struct tensor quantized = *weight;
     struct qtype unscaled;
     float *ones;
 
@@ -53,11 +53,11 @@ bool sums_by_blocks(const struct simulation *sim, const struct node *node,
         ones[i] = 1;
     unscaled = *quant;
     unscaled.scale = ones;
-    codes.type.quant = &unscaled;
+    quantized.type.quant = &unscaled;
     *sums = (struct block_sums){ .fused = fuses_products(sim, node),
-                                 .codes = floats_of(bulk, &codes),
+                                 .quantized = floats_of(bulk, &quantized),
                                  .scale = quant->scale,
-                                 .len = type_span(&codes.type, 1, codes.type.rank),
+                                 .len = type_span(&quantized.type, 1, quantized.type.rank),
                                  .block = quant->block };
     return true;
 }
@@ -73,7 +73,7 @@ float block_sum(const struct block_sums *sums, int64_t row, const float *x)
                                 .a_step = 1,
                                 .b_step = 1,
                                 .fused = sums->fused };
-        const float part = plain_sum(&p, x + from, sums->codes + row * sums->len + from);
+        const float part = plain_sum(&p, x + from, sums->quantized + row * sums->len + from);
 
         sum = add_product(sum, part, sums->scale[row * n_blocks + i], false);
     }

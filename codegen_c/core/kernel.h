@@ -217,9 +217,9 @@ const char *bind_packed(struct bind *bind, struct value *value, const struct typ
 
 /* As bind_packed for quantised values, one per element in memory: those of less than 8 bits
  * lie side by side in the array, the first in the lowest bits. Arrays of uint8_t (int8_t for i8,
- * uint16_t for f16 and bf16). f32, the scales of codes, is taken as well. */
+ * uint16_t for f16 and bf16). f32, the scales of quantised values, is taken as well. */
 const char *bind_quantized(struct bind *bind, const char *name, const struct type *type,
-                           const void *codes, const char *layout);
+                           const void *quantized, const char *layout);
 
 /* Bytes of scratch that the region's function needs, from the arena, aligned to 16: adds the
  * parameter `void *scratch` (restrict) to "params". */
@@ -290,7 +290,7 @@ int epilogue_lanes(struct bind *bind, const struct position *position, int64_t c
  * used twice x_1; templates keep clear of names that end in '_' and a number. */
 bool bind_epilogue(struct bind *bind, const char *acc, const struct position *position);
 
-/* How templates with loops over rows of results (of `n` elements side by side, in y and in codes
+/* How templates with loops over rows of results (of `n` elements side by side, in y and in quantised values
  * that are read along) have these decoded and encoded by vectors. */
 struct epilogue_row {
     struct position start; /* of a row's first element: its index is "start" */
@@ -300,7 +300,7 @@ struct epilogue_row {
 };
 
 /* As bind_epilogue, of an element "at" of such a row. Sets also
- *   key "decoded"   lines before the loop: arrays of numbers that were codes (possibly none)
+ *   key "decoded"   lines before the loop: arrays of numbers that were quantised values (possibly none)
  *   keys "packed", "pack"
  *                   whether the result is a number that is still to be encoded; statements that do
  *                   so behind the loop, with all of an array `result` to y[start]

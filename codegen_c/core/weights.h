@@ -61,7 +61,7 @@ struct weight *weights_read_own(struct codegen *codegen, int reader, const struc
                                 const char *name, const struct type *type, const void *data,
                                 const char *layout);
 
-/* As weights_read, of codes without a gap between them: type_packed_bytes in all, the first code in
+/* As weights_read, of quantised values without a gap between them: type_packed_bytes in all, the first code in
  * the lowest bits. The array is one of uint8_t; of uint16_t for f16 and bf16. */
 struct weight *weights_read_packed(struct codegen *codegen, int reader, const struct region *region,
                                    const char *name, const struct type *type, const void *data,

@@ -19,14 +19,14 @@ const char *codec_encoder(struct arena *arena, const struct minifloat *format, b
  * and `codes` are C arrays. Inline if n is a multiple of `multiple` and of a vector. NULL unless
  * the format has a byte per value and the CPU is a PC's. */
 const char *codec_pack(struct bind *bind, const char *encoder, const char *numbers, const char *n,
-                       const char *codes, int64_t multiple);
+                       const char *quantized, int64_t multiple);
 
-/* The function from a vector of floats to their quantised, saturated values: f8e4m3_codes(numbers).
+/* The function from a vector of floats to their quantised, saturated values: f8e4m3_quantized(numbers).
  * Requests store_bytes as well, which stores them as bytes. NULL as above. */
 const char *codec_encode(struct bind *bind, const struct minifloat *format);
 
 /* The counterpart of codec_pack: dequantises n values of an 8-bit float format. */
-const char *codec_unpack(struct bind *bind, const struct type *type, const char *codes,
+const char *codec_unpack(struct bind *bind, const struct type *type, const char *quantized,
                          const char *first, const char *n, const char *numbers, int64_t multiple);
 
 /* Requests the function of that name; false if there is no such function. */

@@ -57,14 +57,14 @@ static uint16_t raised(uint16_t code)
 struct value halves_stored(struct bind *bind, const struct value *weight)
 {
     struct value stored = *weight;
-    uint16_t *codes;
+    uint16_t *quantized;
 
     if (!halves_are_raised(bind->machine, weight))
         return stored;
-    codes = constant_alloc(bind->region->fn, &weight->type);
+    quantized = constant_alloc(bind->region->fn, &weight->type);
     for (int64_t i = 0; i < type_elements(&weight->type); i++)
-        codes[i] = raised(code_at(weight, i));
-    stored.data = codes;
+        quantized[i] = raised(code_at(weight, i));
+    stored.data = quantized;
     return stored;
 }
 

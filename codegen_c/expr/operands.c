@@ -122,10 +122,11 @@ const char *panels_of_quantized(struct bind *bind, const struct value *weight,
 {
     const struct value stored = halves_stored(bind, weight);
     struct type type = quantized_type(bind, &weight->type, 0, NULL);
-    const void *codes =
+    const void *quantized =
         panels_make(bind, stored.data == weight->data ? weight : &stored, panels, &type);
 
-    return bind_quantized(bind, weight->name, &type, codes, halves_layout(bind, weight, layout));
+    return bind_quantized(bind, weight->name, &type, quantized,
+                          halves_layout(bind, weight, layout));
 }
 
 void bind_weight_panels(struct bind *bind, const struct panels *panels, const char *layout)
@@ -196,12 +197,12 @@ void bind_weight_rows(struct bind *bind)
     offer_flag(bind, "small", small);
     bind_flag(bind, "blocks", blocks);
     if (small && value->kind == VALUE_CONSTANT) {
-        const struct type codes = quantized_type(bind, type, type->rank, type->dim);
+        const struct type quantized = quantized_type(bind, type, type->rank, type->dim);
         const struct value stored = halves_stored(bind, value);
 
-        bind_text(
-            bind, "weight", "%s",
-            bind_quantized(bind, value->name, &codes, stored.data, halves_layout(bind, value, "")));
+        bind_text(bind, "weight", "%s",
+                  bind_quantized(bind, value->name, &quantized, stored.data,
+                                 halves_layout(bind, value, "")));
     } else {
         bind_input(bind, "weight", 1);
     }

@@ -282,23 +282,23 @@ static bool add_decoder(struct ending *e, const struct node *node)
     struct arena *arena = e->bind->arena;
     struct value *value = node->inputs[0];
     const char *name = arena_printf(arena, "v_%d", ++e->n),
-               *codes = arena_printf(arena, "a_%d", e->n);
+               *quantized = arena_printf(arena, "a_%d", e->n);
     const char *load = e->place->some ? "load_some_bytes" : "load_bytes";
     const char *rest = e->place->some ? arena_printf(arena, ", n_channels - v * %s", e->lanes) : "";
 
-    if (!e->place->codes || value->kind != VALUE_PARAM ||
+    if (!e->place->quantized || value->kind != VALUE_PARAM ||
         !decode_has_vectors(e->bind, &value->type) ||
         !type_same_shape(&value->type, result_type(e)) || node->outputs[0]->type.dtype != DTYPE_F32)
         return false;
     if (e->place->some)
         bind_bytes_helper(e->bind, load);
     str_printf(&e->name, "_%s", decode_name(e->bind, &value->type));
-    add_results(e, value, "uint8_t", codes);
+    add_results(e, value, "uint8_t", quantized);
     add_variable(e, name,
                  arena_printf(arena, "%s(%s(&%s[j * %s_step + v * %s]%s))",
                               e->place->some ? decode_of_bytes(e->bind, &value->type)
                                              : decode_of_loaded(e->bind, &value->type),
-                              load, codes, codes, e->lanes, rest));
+                              load, quantized, quantized, e->lanes, rest));
     map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
     return true;
 }
@@ -308,17 +308,18 @@ static bool add_encoder(struct ending *e, const struct node *node)
 {
     struct arena *arena = e->bind->arena;
     const struct type *type = &node->outputs[0]->type;
-    const char *name = arena_printf(arena, "v_%d", ++e->n), *codes;
+    const char *name = arena_printf(arena, "v_%d", ++e->n), *quantized;
 
-    if (!e->place->codes || node->next || !decode_has_vectors(e->bind, type) ||
+    if (!e->place->quantized || node->next || !decode_has_vectors(e->bind, type) ||
         !node->attrs.cast.saturate || lies(e, node, 0) != BESIDE_SUMS)
         return false;
     settle(e);
-    codes = codec_encode(e->bind, decode_format(type));
-    if (!codes)
+    quantized = codec_encode(e->bind, decode_format(type));
+    if (!quantized)
         return false;
     str_printf(&e->name, "_to_%s", decode_name(e->bind, type));
-    str_printf(&e->nodes, "const vector_u32 %s = %s(%s); ", name, codes, read_input(e, node, 0));
+    str_printf(&e->nodes, "const vector_u32 %s = %s(%s); ", name, quantized,
+               read_input(e, node, 0));
     map_set(&e->variables, node->outputs[0]->name, arena_strdup(arena, name));
     return true;
 }
@@ -401,7 +402,7 @@ bool epilogue_store_of(struct bind *bind, const struct window *w, const struct t
                         .variables = { .arena = bind->arena } };
 
     if ((!w->out_channels_last && !place->across) || region->fn->ret->n_inputs != 1 ||
-        (!place->codes &&
+        (!place->quantized &&
          (region->fn->first != region->anchor || result_type(&e)->dtype != DTYPE_F32)) ||
         region->anchor->outputs[0]->type.dtype != DTYPE_F32)
         return false;
@@ -427,7 +428,7 @@ bool epilogue_store_of(struct bind *bind, const struct window *w, const struct t
         .lanes = lanes,
         .args = str_text(&e.args),
     };
-    out->codes = result_type(&e)->dtype != DTYPE_F32;
+    out->quantized = result_type(&e)->dtype != DTYPE_F32;
     out->some = place->some;
     return true;
 }

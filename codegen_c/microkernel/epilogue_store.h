@@ -24,7 +24,7 @@ struct epilogue_store {
         *nodes; /* declarations of variables computed from a sum, v_0; "" if there are none */
     const char *result; /* an expression of these, or of the sum */
     const char *vector, *lanes;
-    bool codes;       /* the result is 8-bit values in the lanes of a vector_u32 */
+    bool quantized;   /* the result is 8-bit values in the lanes of a vector_u32 */
     bool some;        /* as in tile_place: the text may use n_channels */
     const char *args; /* the call's arguments, one for each of params */
 };
@@ -38,7 +38,7 @@ struct tile_place {
                              1 */
     bool across;          /* pixel vectors: lanes are pixels of one channel, c, a parameter of
                              the macros */
-    bool codes;           /* residuals and results may be 8-bit floats */
+    bool quantized;       /* residuals and results may be 8-bit floats */
     bool some;  /* the tile may have only n_channels channels: vectors are read by load_some and
                    load_some_bytes */
     bool twice; /* y has half as many channels as lanes: a vector is two pixels, counted as one,

@@ -33,9 +33,9 @@ static const char *with_first(struct arena *arena, const char *text, const char 
 static const char *store_text(struct bind *bind, const struct epilogue_store *end,
                               const char *result, const char *y, bool some, bool in_order)
 {
-    const char *fn = end->codes ? some ? "store_some_bytes" : "store_bytes"
-                     : some     ? "store_some"
-                                : NULL;
+    const char *fn = end->quantized ? some ? "store_some_bytes" : "store_bytes"
+                     : some         ? "store_some"
+                                    : NULL;
     const char *rest = some ? arena_printf(bind->arena, ", n_channels - v * %s", end->lanes) : "";
 
     if (some)
@@ -81,7 +81,7 @@ void epilogue_store_keys(struct bind *bind, const struct epilogue_store *end, co
     keys_offer(keys, "stores", end ? "1" : "");
     keys_set_flag(keys, "channels", end && *end->channel);
     keys_set_flag(keys, "whole", !some);
-    keys_offer(keys, "ty", end && end->codes ? "uint8_t" : "float");
+    keys_offer(keys, "ty", end && end->quantized ? "uint8_t" : "float");
     keys_offer(keys, "end_params", end ? end->params : "");
     keys_offer(keys, "end_channel", end ? end->channel : "");
     keys_offer(keys, "end_shared", end ? end->shared : "");

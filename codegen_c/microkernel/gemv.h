@@ -42,7 +42,7 @@ void gemv_set_sum(struct bind *bind, struct keys *keys);
 /* Panels of `width` outputs for `groups` matrices [n_rows, len] of a constant. */
 struct panels gemv_panels(int64_t groups, int64_t n_rows, int64_t len, int width);
 
-/* --- quantised weights (gemv_codes.c) --------------------------------------------------------- */
+/* --- quantised weights (gemv_quantized.c) --------------------------------------------------------- */
 
 /* Whether a constant's quantised values can be packed in 32-bit words from which shifts and masks
  * make floats: 4, 8 or 16 bits each (not f16), all of them finite. */

@@ -78,15 +78,16 @@ const char *bind_packed(struct bind *bind, struct value *value, const struct typ
     return constant_array(bind, value->name, type, packed, layout);
 }
 
-/* codes[i] lies at bit i * bits of the result; little-endian. */
-static uint8_t *pack_quantized(struct arena *arena, const struct type *type, const uint8_t *codes)
+/* quantized[i] lies at bit i * bits of the result; little-endian. */
+static uint8_t *pack_quantized(struct arena *arena, const struct type *type,
+                               const uint8_t *quantized)
 {
     const int64_t bits = type_packed_bits(type), n = type_elements(type);
     uint8_t *packed = arena_alloc(arena, type_packed_bytes(type));
 
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = i * bits;
-        const uint32_t code = (codes[i] & ((1u << bits) - 1)) << at % 8;
+        const uint32_t code = (quantized[i] & ((1u << bits) - 1)) << at % 8;
 
         packed[at / 8] = (uint8_t)(packed[at / 8] | code);
         if (at % 8 + bits > 8)
@@ -96,19 +97,19 @@ static uint8_t *pack_quantized(struct arena *arena, const struct type *type, con
 }
 
 const char *bind_quantized(struct bind *bind, const char *name, const struct type *type,
-                           const void *codes, const char *layout)
+                           const void *quantized, const char *layout)
 {
     const int bits = type_packed_bits(type);
     struct codegen *codegen = bind->codegen;
 
     if (bits == 8 || type->dtype == DTYPE_F32)
-        return constant_array(bind, name, type, codes, layout);
+        return constant_array(bind, name, type, quantized, layout);
     if (bits < 8) {
         layout = arena_printf(bind->arena, "%s%s%d bits each", layout, *layout ? ", " : "", bits);
-        codes = pack_quantized(bind->arena, type, codes);
+        quantized = pack_quantized(bind->arena, type, quantized);
     }
-    return expression_of(bind,
-                         weights_read_packed(codegen, 0, bind->region, name, type, codes, layout));
+    return expression_of(
+        bind, weights_read_packed(codegen, 0, bind->region, name, type, quantized, layout));
 }
 
 void bind_scratch(struct bind *bind, size_t bytes)

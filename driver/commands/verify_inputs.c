@@ -27,27 +27,28 @@ static double made_number(enum made_kind kind, double unit, double other)
     }
 }
 
-/* Codes of the whole type, whatever they mean. */
+/* Quantised values of the whole type, whatever they mean. */
 static int64_t made_code(enum dtype dtype, double number)
 {
-    const double codes = ldexp(1, 8 * (int)dtype_bytes(dtype));
-    const double lowest = dtype_kind(dtype) == KIND_INT ? -codes / 2 : 0;
+    const double levels = ldexp(1, 8 * (int)dtype_bytes(dtype));
+    const double lowest = dtype_kind(dtype) == KIND_INT ? -levels / 2 : 0;
 
-    return (int64_t)(lowest + rint((number + 1) / 2 * (codes - 1)));
+    return (int64_t)(lowest + rint((number + 1) / 2 * (levels - 1)));
 }
 
 static void fill_made(struct tensor *tensor, enum made_kind kind, uint64_t *state)
 {
     const int64_t n = type_elements(&tensor->type);
     const struct qtype *quant = tensor->type.quant;
-    const bool codes = quant && quant->kind == QTYPE_SCALED && dtype_bytes(tensor->type.dtype) <= 2;
+    const bool quantized =
+        quant && quant->kind == QTYPE_SCALED && dtype_bytes(tensor->type.dtype) <= 2;
 
     for (int64_t i = 0; i < n; i++) {
         const double unit = input_unit(state), other = input_unit(state);
 
         if (dtype_is_float(tensor->type.dtype))
             dtype_store(tensor->type.dtype, tensor->data, i, made_number(kind, unit, other));
-        else if (codes)
+        else if (quantized)
             dtype_store_int(tensor->type.dtype, tensor->data, i,
                             made_code(tensor->type.dtype, made_number(kind, unit, other)));
         else
@@ -192,8 +193,8 @@ bool verify_load_inputs(struct verification *v)
 
 /* The imported graph takes what the quantised values mean where quantised values were given, or are
  * read now. */
-static void mean_codes(struct verification *v, struct tensor *given, const struct tensor *now,
-                       const struct type *wanted)
+static void mean_quantized(struct verification *v, struct tensor *given, const struct tensor *now,
+                           const struct type *wanted)
 {
     double *numbers;
 
@@ -218,7 +219,7 @@ bool verify_fit_inputs(struct verification *v)
         ok = fit_inputs(v->driver, now, set->inputs);
         for (int i = 0; i < now->n_params && ok; i++) {
             set->inputs[i].type.quant = now->params[i]->type.quant;
-            mean_codes(v, &set->given[i], &set->inputs[i], &was->params[i]->type);
+            mean_quantized(v, &set->given[i], &set->inputs[i], &was->params[i]->type);
         }
     }
     return ok;

@@ -55,14 +55,15 @@ static bool is_quantiser(const struct node *n)
 /* The greatest distance of neighbours among what a quantiser makes of numbers up to `largest`. */
 static double quantiser_step(const struct node *n, double largest)
 {
-    const struct type *codes = &n->outputs[0]->type;
+    const struct type *quantized = &n->outputs[0]->type;
     double step = 0;
 
     if (n->op == OP_CAST)
-        return code_step(codes, largest);
+        return code_step(quantized, largest);
     const struct tensor scale = value_tensor(n->inputs[1]);
     for (int64_t i = 0; i < type_elements(&scale.type); i++)
-        step = fmax(step, tensor_at(&scale, i) * code_step(codes, largest / tensor_at(&scale, i)));
+        step =
+            fmax(step, tensor_at(&scale, i) * code_step(quantized, largest / tensor_at(&scale, i)));
     return step;
 }
 

@@ -33,11 +33,11 @@ bool convert_matmul_integer_to_float(struct onnx_node *node)
 /* A in f32, B, b_scale, b_zero, bias */
 bool convert_dynamic_quantize_matmul(struct onnx_node *node)
 {
-    struct value *codes[3] = { NULL };
+    struct value *quantized[3] = { NULL };
 
     return onnx_check_inputs(node, 3, 5) && onnx_check_kind(node, 0, TAKES_FLOAT) &&
-           quantize_at_run_time(node, onnx_input(node, 0), "codes", codes) &&
-           scaled_product(node, codes[0], codes[1], codes[2], 2, 3, 4);
+           quantize_at_run_time(node, onnx_input(node, 0), "codes", quantized) &&
+           scaled_product(node, quantized[0], quantized[1], quantized[2], 2, 3, 4);
 }
 
 /* --- DynamicQuantizeLSTM ---------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static bool read_zeros(struct onnx_node *node, const struct nbits *at, uint8_t *
 
 /* Weights keep their blocks where scales are positive. ONNX Runtime's quantiser writes negative ones:
  * there values and zero points are counted from the other end. */
-static void make_positive(const struct nbits *at, uint8_t *codes, uint8_t *zeros, float *scales)
+static void make_positive(const struct nbits *at, uint8_t *quantized, uint8_t *zeros, float *scales)
 {
     const uint8_t most = at->bits == 4 ? 15 : 255;
 
@@ -174,12 +174,12 @@ static void make_positive(const struct nbits *at, uint8_t *codes, uint8_t *zeros
         scales[i] = -scales[i];
         zeros[i] = (uint8_t)(most - zeros[i]);
         for (int64_t j = first; j < first + at->block && j < at->k; j++)
-            codes[row * at->k + j] = (uint8_t)(most - codes[row * at->k + j]);
+            quantized[row * at->k + j] = (uint8_t)(most - quantized[row * at->k + j]);
     }
 }
 
 static struct value *numbers(struct onnx_node *node, const struct nbits *at, int64_t columns,
-                             const uint8_t *codes, const char *suffix)
+                             const uint8_t *quantized, const char *suffix)
 {
     const struct type type = { .dtype = at->bits == 4 ? DTYPE_U4 : DTYPE_U8,
                                .rank = 2,
@@ -187,7 +187,7 @@ static struct value *numbers(struct onnx_node *node, const struct nbits *at, int
     void *data = constant_alloc(node->fn, &type);
 
     for (int64_t i = 0; i < at->n * columns; i++)
-        dtype_store_int(type.dtype, data, i, codes[i]);
+        dtype_store_int(type.dtype, data, i, quantized[i]);
     return onnx_from_tensor(node, &(struct tensor){ type, data }, suffix);
 }
 
@@ -198,7 +198,7 @@ static bool unpack_weights(struct onnx_node *node, const struct nbits *at, struc
     const int64_t n_scales = at->n * at->blocks;
     struct bulk bulk = { NULL, 0 };
     struct tensor packed, given, scales;
-    uint8_t *codes, *zeros;
+    uint8_t *quantized, *zeros;
     bool ok;
 
     if (!onnx_granted(node, DTYPE_U8, 2.0 * (double)at->n * (double)at->k) ||
@@ -208,15 +208,15 @@ static bool unpack_weights(struct onnx_node *node, const struct nbits *at, struc
         return diag_error(node->ctx, DIAG_SHAPE, node->origin, "input 2 is %s, wanted %lld scales",
                           type_text(&node->ctx->perm, &given.type), (long long)n_scales);
     scales = tensor_new(&bulk, &scale_type);
-    codes = tensor_new(&bulk, &(struct type){ DTYPE_U8, 1, { at->n * at->k }, NULL }).data;
+    quantized = tensor_new(&bulk, &(struct type){ DTYPE_U8, 1, { at->n * at->k }, NULL }).data;
     zeros = tensor_new(&bulk, &(struct type){ DTYPE_U8, 1, { n_scales }, NULL }).data;
     for (int64_t i = 0; i < n_scales; i++)
         dtype_store(DTYPE_F32, scales.data, i, tensor_at(&given, i));
-    unpack(at, packed.data, at->blocks * at->bytes, at->k, codes);
+    unpack(at, packed.data, at->blocks * at->bytes, at->k, quantized);
     ok = read_zeros(node, at, zeros);
     if (ok) {
-        make_positive(at, codes, zeros, scales.data);
-        out[0] = numbers(node, at, at->k, codes, "codes");
+        make_positive(at, quantized, zeros, scales.data);
+        out[0] = numbers(node, at, at->k, quantized, "codes");
         out[1] = onnx_from_tensor(node, &scales, "scales");
         out[2] = numbers(node, at, at->blocks, zeros, "zeros");
         ok = out[0] && out[1] && out[2];

@@ -294,12 +294,12 @@ bool quantize_at_run_time(struct onnx_node *node, struct value *x, const char *s
 
 bool convert_dynamic_quantize_linear(struct onnx_node *node)
 {
-    struct value *codes[3] = { NULL };
+    struct value *quantized[3] = { NULL };
 
     if (!onnx_check_inputs(node, 1, 1) || !onnx_check_kind(node, 0, TAKES_FLOAT) ||
-        !quantize_at_run_time(node, onnx_input(node, 0), "", codes))
+        !quantize_at_run_time(node, onnx_input(node, 0), "", quantized))
         return false;
-    return onnx_output(node, 0, codes[0]) &&
-           (node->n_outputs < 2 || onnx_output(node, 1, codes[1])) &&
-           (node->n_outputs < 3 || onnx_output(node, 2, codes[2]));
+    return onnx_output(node, 0, quantized[0]) &&
+           (node->n_outputs < 2 || onnx_output(node, 1, quantized[1])) &&
+           (node->n_outputs < 3 || onnx_output(node, 2, quantized[2]));
 }

@@ -26,12 +26,12 @@ struct value *product_of_scales(struct onnx_node *node, int a, int b, double fac
 struct value *requantized(struct onnx_node *node, struct value *x, struct value *in_scale,
                           int64_t axis, int scale, int zero, const char *suffix);
 
-/* Makes i32 x, in the product of the scales in inputs a and b, codes of the scale and zero point in inputs
+/* Makes i32 x, in the product of the scales in inputs a and b, quantised values of the scale and zero point in inputs
  * `scale` and `zero`: in fixed point; in f32 where one of them is known at run time only. */
 struct value *rescaled(struct onnx_node *node, struct value *x, int a, int b, int64_t axis,
                        int scale, int zero, const char *suffix);
 
-/* DynamicQuantizeLinear: codes (u8), scale and zero point of x. False after an error. */
+/* DynamicQuantizeLinear: quantised values (u8), scale and zero point of x. False after an error. */
 bool quantize_at_run_time(struct onnx_node *node, struct value *x, const char *suffix,
                           struct value *out[3]);
 

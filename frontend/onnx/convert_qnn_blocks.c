@@ -204,8 +204,9 @@ static void keep_scales(struct onnx_node *node, const struct kept *kept, float *
 
 /* Quantised values with their zero points subtracted where they then still are quantised values: of
  * all, or of none. */
-static void keep_codes(struct onnx_node *node, const struct kept *kept, int64_t block,
-                       float *scales, int32_t *zeros, bool subtract, bool *fits, char *codes)
+static void keep_quantized(struct onnx_node *node, const struct kept *kept, int64_t block,
+                           float *scales, int32_t *zeros, bool subtract, bool *fits,
+                           char *quantized)
 {
     const struct tensor x = value_tensor(onnx_input(node, 0));
     const enum dtype dtype = kept->type.dtype;
@@ -218,7 +219,7 @@ static void keep_codes(struct onnx_node *node, const struct kept *kept, int64_t 
             int32_t code;
 
             if (dtype_minifloat(dtype)) {
-                codes[to] = scales[at] == 0 ? 0 : ((const char *)x.data)[from];
+                quantized[to] = scales[at] == 0 ? 0 : ((const char *)x.data)[from];
                 continue;
             }
             code = (int32_t)tensor_int_at(&x, from) + kept->shift;
@@ -227,7 +228,7 @@ static void keep_codes(struct onnx_node *node, const struct kept *kept, int64_t 
             if (subtract)
                 code -= zeros[at];
             *fits = *fits && code >= kept->least && code <= kept->greatest;
-            dtype_store_int(dtype, codes, to, code);
+            dtype_store_int(dtype, quantized, to, code);
         }
 }
 
@@ -242,14 +243,14 @@ static struct value *kept_weights(struct onnx_node *node, const struct kept *kep
     int32_t *zeros = arena_array(arena, int32_t, n);
     struct qtype *quant = arena_new(arena, struct qtype);
     struct type type = kept->type;
-    void *codes = constant_alloc(node->fn, &kept->type);
+    void *quantized = constant_alloc(node->fn, &kept->type);
     struct value *numbers;
     bool fits;
 
     keep_scales(node, kept, scales, zeros);
-    keep_codes(node, kept, block, scales, zeros, true, &fits, codes);
+    keep_quantized(node, kept, block, scales, zeros, true, &fits, quantized);
     if (!fits)
-        keep_codes(node, kept, block, scales, zeros, false, &(bool){ true }, codes);
+        keep_quantized(node, kept, block, scales, zeros, false, &(bool){ true }, quantized);
     for (int64_t i = 0; i < n; i++)
         scales[i] = scales[i] == 0 ? 1 : scales[i];
     *quant = (struct qtype){ .kind = QTYPE_BLOCKS,
@@ -259,7 +260,7 @@ static struct value *kept_weights(struct onnx_node *node, const struct kept *kep
                              .scale = scales,
                              .zero = fits ? NULL : zeros };
     type.quant = quant;
-    numbers = constant_new(node->fn, onnx_input(node, 0)->name, &type, codes);
+    numbers = constant_new(node->fn, onnx_input(node, 0)->name, &type, quantized);
     value_take_name(numbers, onnx_input(node, 0));
     numbers = onnx_build1(node, OP_CAST, &attrs, "numbers", numbers);
     return kept->turned ? transpose_to(node, numbers, &swapped, "turned") : numbers;

@@ -86,7 +86,7 @@ struct value *e8m0_from_f32(struct onnx_node *node, struct value *x, const char 
 static struct value *constant_to_f32(struct onnx_node *node, const struct value *x,
                                      const char *suffix)
 {
-    const struct tensor codes = value_tensor(x);
+    const struct tensor quantized = value_tensor(x);
     struct type type = x->type;
     struct tensor out;
 
@@ -95,7 +95,7 @@ static struct value *constant_to_f32(struct onnx_node *node, const struct value 
         return NULL;
     out = tensor_new(&node->fn->module->bulk, &type);
     for (int64_t i = 0; i < type_elements(&type); i++)
-        ((float *)out.data)[i] = (float)tensor_at(&codes, i);
+        ((float *)out.data)[i] = (float)tensor_at(&quantized, i);
     return onnx_from_tensor(node, &out, suffix);
 }
 

@@ -4,7 +4,7 @@
 
 #include "frontend/onnx/convert.h"
 
-/* The numbers of f8e8m0 codes as f32, exactly; a constant if x is one. NULL after an error. */
+/* The numbers of f8e8m0 quantised values as f32, exactly; a constant if x is one. NULL after an error. */
 struct value *e8m0_to_f32(struct onnx_node *node, struct value *x, const char *suffix);
 
 /* Cast of f32 to f8e8m0, with the node's attributes saturate and round_mode. NULL after an error. */

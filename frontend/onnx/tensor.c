@@ -93,12 +93,12 @@ static void unpack(const uint8_t *bytes, const struct tensor *out)
 {
     const int bits = dtype_packed_bits(out->type.dtype), each = 8 / bits, sign = 1 << (bits - 1);
     const int64_t n = type_elements(&out->type);
-    uint8_t *codes = out->data;
+    uint8_t *quantized = out->data;
 
     for (int64_t i = 0; i < n; i++) {
         const int code = bytes[i / each] >> bits * (int)(i % each) & (2 * sign - 1);
 
-        codes[i] = (uint8_t)(dtype_is_signed(out->type.dtype) ? (code ^ sign) - sign : code);
+        quantized[i] = (uint8_t)(dtype_is_signed(out->type.dtype) ? (code ^ sign) - sign : code);
     }
 }
 

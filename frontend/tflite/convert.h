@@ -62,7 +62,7 @@ bool tfl_check_scales(struct tfl_node *node, const struct tfl_tensor *tensor, in
 bool tfl_check_same_scale(struct tfl_node *node, const struct tfl_tensor *a,
                           const struct tfl_tensor *b);
 
-/* One type and, of codes, one scale: numbers may move from x to y as they are. */
+/* One type and, of quantised values, one scale: numbers may move from x to y as they are. */
 bool tfl_check_kept(struct tfl_node *node, const struct tfl_tensor *x, const struct tfl_tensor *y);
 
 /* UINT8 with a scale is taken as INT8 whose zero point is 128 less, by operators that round both alike
@@ -122,7 +122,7 @@ struct value *tfl_reshape(struct tfl_node *node, struct value *x, const struct t
 struct value *tfl_permute(struct tfl_node *node, struct value *x, const char *suffix, int n,
                           const int64_t *axes);
 
-/* The fused activation in field `field`: bounds on codes of the output's scale, or on floats. */
+/* The fused activation in field `field`: bounds on quantised values of the output's scale, or on floats. */
 struct value *tfl_activation(struct tfl_node *node, int field, struct value *x);
 
 /* Sets output i, whose shape and type must be what the file says. */

@@ -69,7 +69,7 @@ bool convert_tfl_divide(struct tfl_node *node)
 {
     if (node->n_inputs == 2 && node->inputs[0] && node->inputs[0]->type.dtype == DTYPE_I8 &&
         !tfl_is_plain(node->inputs[0]))
-        return tfl_check(node, 2, 2, 1) && tfl_divide_codes(node);
+        return tfl_check(node, 2, 2, 1) && tfl_divide_quantized(node);
     return check_numbers(node) &&
            tfl_output(node, 0, tfl_activation(node, 0, of_both(node, OP_DIVIDE, "quotient")));
 }
@@ -103,7 +103,7 @@ bool convert_tfl_plain_binary(struct tfl_node *node)
 /* --- squared differences ---------------------------------------------------------------------- */
 
 /* Both operands in half of the coarser scale's steps, times 2^shift. */
-static struct value *codes_of_squares(struct tfl_node *node)
+static struct value *quantized_of_squares(struct tfl_node *node)
 {
     const int shift = node->inputs[0]->type.dtype == DTYPE_I8 ? 7 : 0;
     const double a = tfl_scale(node->inputs[0], 0), b = tfl_scale(node->inputs[1], 0);
@@ -113,9 +113,9 @@ static struct value *codes_of_squares(struct tfl_node *node)
                 tfl_scaled(node, tfl_steps(node, 0, shift, "a_steps"), a / twice, "a"),
                 tfl_scaled(node, tfl_steps(node, 1, shift, "b_steps"), b / twice, "b"));
 
-    return tfl_codes(node, tfl_two(node, OP_MULTIPLY, "square", difference, difference),
-                     twice * twice / (ldexp(1, 2 * shift) * tfl_scale(node->outputs[0], 0)),
-                     "codes");
+    return tfl_quantized(node, tfl_two(node, OP_MULTIPLY, "square", difference, difference),
+                         twice * twice / (ldexp(1, 2 * shift) * tfl_scale(node->outputs[0], 0)),
+                         "codes");
 }
 
 bool convert_tfl_squared_difference(struct tfl_node *node)
@@ -125,7 +125,7 @@ bool convert_tfl_squared_difference(struct tfl_node *node)
     if (!tfl_check(node, 2, 2, 1) || !same_types(node))
         return false;
     if (!is_real(node) && !tfl_is_plain(node->inputs[0]))
-        return tfl_check_codes(node) && tfl_output(node, 0, codes_of_squares(node));
+        return tfl_check_quantized(node) && tfl_output(node, 0, quantized_of_squares(node));
     difference = of_both(node, OP_SUBTRACT, "difference");
     return tfl_output(node, 0, tfl_two(node, OP_MULTIPLY, "square", difference, difference));
 }
@@ -141,15 +141,15 @@ bool convert_tfl_prelu(struct tfl_node *node)
         return false;
     if (is_real(node))
         return tfl_output(node, 0, of_both(node, OP_PRELU, "y"));
-    if (!tfl_check_type(node, node->inputs[0], DTYPE_I8) || !tfl_check_codes(node))
+    if (!tfl_check_type(node, node->inputs[0], DTYPE_I8) || !tfl_check_quantized(node))
         return false;
     in = tfl_scale(node->inputs[0], 0);
     out = tfl_scale(node->outputs[0], 0);
     steps = tfl_steps(node, 0, 0, "steps");
-    up = tfl_codes(node, steps, in / out, "up");
-    down = tfl_codes(node,
-                     tfl_two(node, OP_MULTIPLY, "products", steps, tfl_steps(node, 1, 0, "slopes")),
-                     in * tfl_scale(node->inputs[1], 0) / out, "down");
+    up = tfl_quantized(node, steps, in / out, "up");
+    down = tfl_quantized(
+        node, tfl_two(node, OP_MULTIPLY, "products", steps, tfl_steps(node, 1, 0, "slopes")),
+        in * tfl_scale(node->inputs[1], 0) / out, "down");
     return tfl_output(node, 0,
                       tfl_where(node, "codes",
                                 tfl_two(node, OP_GREATER_EQUAL, "above", steps,
@@ -157,8 +157,8 @@ bool convert_tfl_prelu(struct tfl_node *node)
                                 up, down));
 }
 
-/* Of codes in one scale: steps times 2^19, beside which the kernel adds its own zero point once. */
-static struct value *sum_of_codes(struct tfl_node *node)
+/* Of quantised values in one scale: steps times 2^19, beside which the kernel adds its own zero point once. */
+static struct value *sum_of_quantized(struct tfl_node *node)
 {
     const double twice = 2 * tfl_scale(node->inputs[0], 0);
     struct value *sum =
@@ -166,7 +166,7 @@ static struct value *sum_of_codes(struct tfl_node *node)
 
     for (int i = 0; i < node->n_inputs; i++)
         sum = tfl_two(node, OP_ADD, "sum", sum, tfl_steps(node, i, 19, "steps"));
-    return tfl_codes(node, sum, twice / (0x1p20 * tfl_scale(node->outputs[0], 0)), "codes");
+    return tfl_quantized(node, sum, twice / (0x1p20 * tfl_scale(node->outputs[0], 0)), "codes");
 }
 
 bool convert_tfl_add_n(struct tfl_node *node)
@@ -176,13 +176,13 @@ bool convert_tfl_add_n(struct tfl_node *node)
     if (!tfl_check(node, node->n_inputs > 1 ? node->n_inputs : 2, node->n_inputs, 1))
         return false;
     if (node->inputs[0]->type.dtype != DTYPE_F32) {
-        if (!tfl_check_type(node, node->inputs[0], DTYPE_I8) || !tfl_check_codes(node))
+        if (!tfl_check_type(node, node->inputs[0], DTYPE_I8) || !tfl_check_quantized(node))
             return false;
         for (int i = 1; i < node->n_inputs; i++)
             if (!tfl_check_same_scale(node, node->inputs[0], node->inputs[i]))
                 return false;
         return node->n_inputs <= 14
-                   ? tfl_output(node, 0, sum_of_codes(node))
+                   ? tfl_output(node, 0, sum_of_quantized(node))
                    : tfl_unsupported(node, "%d inputs, expected at most 14", node->n_inputs);
     }
     sum = tfl_value(node, 0);

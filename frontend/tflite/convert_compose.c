@@ -84,7 +84,8 @@ struct value *tfl_scaled(struct tfl_node *node, struct value *x, double factor, 
     return requantized(node, x, factor, 1, DTYPE_I32, 0, suffix);
 }
 
-struct value *tfl_codes(struct tfl_node *node, struct value *x, double factor, const char *suffix)
+struct value *tfl_quantized(struct tfl_node *node, struct value *x, double factor,
+                            const char *suffix)
 {
     const struct tfl_tensor *y = node->outputs[0];
 
@@ -117,7 +118,7 @@ static bool check_code(struct tfl_node *node, const struct tfl_tensor *tensor, e
                            (long long)tfl_zero(tensor));
 }
 
-bool tfl_check_codes(struct tfl_node *node)
+bool tfl_check_quantized(struct tfl_node *node)
 {
     const enum dtype dtype = node->inputs[0]->type.dtype == DTYPE_I16 ? DTYPE_I16 : DTYPE_I8;
 
@@ -142,12 +143,12 @@ struct value *tfl_table(struct tfl_node *node, const int64_t of[256])
     const struct type type = type_make(DTYPE_I8, 1, (const int64_t[]){ QNN_VALUES });
     const union attrs attrs = { .axis = { .axis = 0 } };
     const struct tfl_tensor *y = node->outputs[0];
-    int64_t codes[QNN_VALUES];
+    int64_t quantized[QNN_VALUES];
 
     for (int i = 0; i < QNN_VALUES; i++)
-        codes[i] = of[i] < INT8_MIN ? INT8_MIN : of[i] > INT8_MAX ? INT8_MAX : of[i];
+        quantized[i] = of[i] < INT8_MIN ? INT8_MIN : of[i] > INT8_MAX ? INT8_MAX : of[i];
     return tfl_build(
         node, OP_QNN_LUT, &attrs, "codes", 4,
-        (struct value *const[]){ tfl_value(node, 0), tfl_integers(node, &type, codes, "table"),
+        (struct value *const[]){ tfl_value(node, 0), tfl_integers(node, &type, quantized, "table"),
                                  tfl_scale_of(node, y, "scale"), tfl_zero_of(node, y, "zero") });
 }

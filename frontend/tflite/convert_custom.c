@@ -1,6 +1,6 @@
 /* convert_custom.c - custom operators that are C functions of the user (--custom-op). The function gets what the file
- * has: tensors in its types and order of dims, codes as they are, and the numbers of its options, in the order of their
- * names. */
+ * has: tensors in its types and order of dims, quantised values as they are, and the numbers of its options, in the
+ * order of their names. */
 #include <string.h>
 
 #include "base/str.h"
@@ -41,7 +41,7 @@ static const char *options_text(struct tfl_node *node)
     return out.n ? str_text(&out) : "";
 }
 
-/* The type in the file: codes of UINT8 are taken as i8 everywhere else. */
+/* The type in the file: quantised values of UINT8 are taken as i8 everywhere else. */
 static enum dtype type_in_file(const struct tfl_tensor *tensor)
 {
     return tensor->is_unsigned ? DTYPE_U8 : tensor->type.dtype;

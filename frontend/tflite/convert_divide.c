@@ -1,7 +1,8 @@
-/* convert_divide.c - DIV. Codes: the divisor's reciprocal in 31 bits (q31_inverse), times the dividend shifted up as far
- * as 31 bits allow, times the factor of the scales, each product rounded double; then shifted down, ties away from 0.
+/* convert_divide.c - DIV. Quantised values: the divisor's reciprocal in 31 bits (q31_inverse), times the dividend
+ * shifted up as far as 31 bits allow, times the factor of the scales, each product rounded double; then shifted down,
+ * ties away from 0.
  * Where that is by more than 31 bits TensorFlow Lite Micro gives one step, of the quotient's sign, as the shifts of Arm
- * do. A quotient by 0, which it leaves undefined, is 0. By one number it is a table of 256 codes. */
+ * do. A quotient by 0, which it leaves undefined, is 0. By one number it is a table of 256 quantised values. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -71,7 +72,7 @@ static bool bounds(struct tfl_node *node, int64_t *least, int64_t *most)
 
 static bool by_one_number(struct tfl_node *node, int d, struct fixed_point factor)
 {
-    int64_t codes[QNN_VALUES], least, most;
+    int64_t quantized[QNN_VALUES], least, most;
 
     if (!bounds(node, &least, &most))
         return false;
@@ -79,9 +80,9 @@ static bool by_one_number(struct tfl_node *node, int d, struct fixed_point facto
         const int a = i - 128 - (int)tfl_zero(node->inputs[0]);
         const int64_t code = quotient(a, d, factor) + tfl_zero(node->outputs[0]);
 
-        codes[i] = code < least ? least : code > most ? most : code;
+        quantized[i] = code < least ? least : code > most ? most : code;
     }
-    return tfl_output(node, 0, tfl_table(node, codes));
+    return tfl_output(node, 0, tfl_table(node, quantized));
 }
 
 static struct value *wide(struct tfl_node *node, int64_t number, const char *suffix)
@@ -157,7 +158,7 @@ static struct value *of_operands(struct tfl_node *node, struct fixed_point facto
                      tfl_build1(node, OP_NEGATIVE, NULL, "minus", half), half);
 }
 
-bool tfl_divide_codes(struct tfl_node *node)
+bool tfl_divide_quantized(struct tfl_node *node)
 {
     const struct tfl_tensor *b = node->inputs[1];
     union attrs attrs;
@@ -166,7 +167,7 @@ bool tfl_divide_codes(struct tfl_node *node)
     struct value *y;
     int64_t least, most;
 
-    if (!tfl_check_codes(node) || !tfl_check_type(node, node->inputs[0], DTYPE_I8))
+    if (!tfl_check_quantized(node) || !tfl_check_type(node, node->inputs[0], DTYPE_I8))
         return false;
     factor = fixed_point_of(tfl_scale(node->inputs[0], 0) /
                             (tfl_scale(b, 0) * tfl_scale(node->outputs[0], 0)));

@@ -46,7 +46,7 @@ bool convert_tfl_sum(struct tfl_node *node)
             tfl_build(node, real_op(op), NULL, "sum", 2,
                       (struct value *const[]){ operand(node, 0, first), operand(node, 1, first) });
     } else {
-        if (!tfl_check_codes(node))
+        if (!tfl_check_quantized(node))
             return false;
         sum = tfl_build(node, op, NULL, "codes", 8,
                         (struct value *const[]){
@@ -59,7 +59,7 @@ bool convert_tfl_sum(struct tfl_node *node)
     return first ? tfl_output_first(node, 0, sum) : tfl_output(node, 0, sum);
 }
 
-/* Codes are compared, in one scale. */
+/* Quantised values are compared, in one scale. */
 bool convert_tfl_extreme(struct tfl_node *node)
 {
     bool first;
@@ -85,7 +85,7 @@ bool convert_tfl_extreme(struct tfl_node *node)
 static struct value *quantized(struct tfl_node *node)
 {
     const struct tfl_tensor *y = node->outputs[0];
-    const union attrs codes = { .cast = { .dtype = y->type.dtype, .saturate = true } };
+    const union attrs quantized = { .cast = { .dtype = y->type.dtype, .saturate = true } };
     const union attrs real = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
     const union attrs bounds = { .clip = { .a_min = (double)dtype_least(y->type.dtype),
                                            .a_max = (double)dtype_greatest(y->type.dtype) } };
@@ -104,12 +104,12 @@ static struct value *quantized(struct tfl_node *node)
 
     steps = tfl_two(node, OP_ADD, "moved", steps,
                     tfl_number(node, DTYPE_F32, (double)tfl_zero(y), "zero"));
-    return tfl_build1(node, OP_CAST, &codes, "codes",
+    return tfl_build1(node, OP_CAST, &quantized, "codes",
                       tfl_build1(node, OP_CLIP, &bounds, "bounded", steps));
 }
 
-/* Codes of 8 or 16 bits, with one scale. */
-static bool check_codes(struct tfl_node *node, const struct tfl_tensor *tensor)
+/* Quantised values of 8 or 16 bits, with one scale. */
+static bool check_quantized(struct tfl_node *node, const struct tfl_tensor *tensor)
 {
     return (tensor->type.dtype == DTYPE_I16 || tfl_check_type(node, tensor, DTYPE_I8)) &&
            tfl_check_scale(node, tensor);
@@ -128,11 +128,11 @@ bool convert_tfl_quantize(struct tfl_node *node)
     y = node->outputs[0];
     if (x->type.dtype == DTYPE_F32 && y->type.dtype == DTYPE_F32) /* floats.c */
         return tfl_output(node, 0, tfl_build1(node, OP_COPY, NULL, "numbers", tfl_value(node, 0)));
-    if (y->type.dtype == DTYPE_I32 ? !tfl_check_scale(node, y) : !check_codes(node, y))
+    if (y->type.dtype == DTYPE_I32 ? !tfl_check_scale(node, y) : !check_quantized(node, y))
         return false;
     if (x->type.dtype == DTYPE_F32)
         return tfl_output(node, 0, quantized(node));
-    if (x->type.dtype == DTYPE_I32 ? !tfl_check_scale(node, x) : !check_codes(node, x))
+    if (x->type.dtype == DTYPE_I32 ? !tfl_check_scale(node, x) : !check_quantized(node, x))
         return false;
     return tfl_output(
         node, 0,
@@ -156,7 +156,7 @@ bool convert_tfl_dequantize(struct tfl_node *node)
         return tfl_output(node, 0, tfl_build1(node, OP_COPY, NULL, "numbers", tfl_value(node, 0)));
     if (x->type.dtype == DTYPE_F16)
         return tfl_output(node, 0, tfl_cast(node, DTYPE_F32, "numbers", tfl_value(node, 0)));
-    if (!check_codes(node, x))
+    if (!check_quantized(node, x))
         return false;
     return tfl_output(
         node, 0,

@@ -1,5 +1,5 @@
 /* convert_gather.c - GATHER, GATHER_ND, EMBEDDING_LOOKUP, REVERSE_V2, SELECT, SELECT_V2: elements that are chosen,
- * codes as they are. */
+ * quantised values as they are. */
 #include "frontend/tflite/convert_compose.h"
 
 static bool check_indices(struct tfl_node *node, int input)
@@ -59,7 +59,7 @@ bool convert_tfl_gather_nd(struct tfl_node *node)
                                 (struct value *const[]){ tfl_value(node, 0), tfl_value(node, 1) }));
 }
 
-/* Inputs: indices, rows. Rows of codes may become floats. */
+/* Inputs: indices, rows. Rows of quantised values may become floats. */
 bool convert_tfl_embedding_lookup(struct tfl_node *node)
 {
     const union attrs attrs = { .axis = { .axis = 0 } };

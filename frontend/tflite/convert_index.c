@@ -1,4 +1,4 @@
-/* convert_index.c - ARG_MAX, ARG_MIN, RESIZE_NEAREST_NEIGHBOR: which elements, codes as they are. */
+/* convert_index.c - ARG_MAX, ARG_MIN, RESIZE_NEAREST_NEIGHBOR: which elements, quantised values as they are. */
 #include <math.h>
 
 #include "frontend/tflite/convert.h"

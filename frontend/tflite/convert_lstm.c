@@ -1,5 +1,5 @@
-/* convert_lstm.c - UNIDIRECTIONAL_SEQUENCE_LSTM, whose states are variable tensors: qnn.lstm_tables of codes, lstm of
- * floats. */
+/* convert_lstm.c - UNIDIRECTIONAL_SEQUENCE_LSTM, whose states are variable tensors: qnn.lstm_tables of quantised
+ * values, lstm of floats. */
 #include <math.h>
 #include <string.h>
 
@@ -140,7 +140,7 @@ static bool lstm_attrs_of(struct tfl_node *node, const struct lstm *lstm,
     return true;
 }
 
-/* What 64 bits hold: codes without zero points, biases of 48 bits, factors below 2^7. */
+/* What 64 bits hold: quantised values without zero points, biases of 48 bits, factors below 2^7. */
 static bool is_wide_form(struct tfl_node *node, const int64_t *bias, int64_t n)
 {
     if (tfl_zero(node->inputs[X]) != 0 || tfl_zero(node->inputs[H]) != 0)
@@ -161,7 +161,7 @@ static bool is_wide_form(struct tfl_node *node, const int64_t *bias, int64_t n)
 }
 
 /* y, and the cell state behind it. */
-static struct node *codes_lstm(struct tfl_node *node, const struct lstm *lstm)
+static struct node *quantized_lstm(struct tfl_node *node, const struct lstm *lstm)
 {
     const int64_t rows = GATES * lstm->hidden;
     const struct type w = type_make(DTYPE_I8, 2, (const int64_t[]){ rows, lstm->input });
@@ -210,12 +210,12 @@ static struct value *real_weights(struct tfl_node *node, int first, const int *o
     const union attrs attrs = { .axis = { .axis = 1 } };
     const struct type rows = type_make(DTYPE_F32, 1, &type->dim[1]);
     const int64_t rows_of_gate = type->dim[1] / GATES;
-    struct type codes = *type;
+    struct type quantized = *type;
     float *scales;
 
     if (node->inputs[first]->type.dtype == DTYPE_F32)
         return tfl_made(node, type, joined(node, first, order, type), suffix);
-    codes.dtype = DTYPE_I8;
+    quantized.dtype = DTYPE_I8;
     scales = tfl_payload(node, &rows);
     for (int64_t i = 0; scales && i < type->dim[1]; i++) {
         const struct tfl_tensor *w = node->inputs[first + order[i / rows_of_gate]];
@@ -228,11 +228,11 @@ static struct value *real_weights(struct tfl_node *node, int first, const int *o
         }
         scales[i] = (float)tfl_scale(w, 0);
     }
-    return tfl_build(node, OP_QNN_DEQUANTIZE, &attrs, suffix, 3,
-                     (struct value *const[]){
-                         tfl_made(node, &codes, joined(node, first, order, &codes), "codes"),
-                         tfl_made(node, &rows, scales, "scales"),
-                         tfl_number(node, DTYPE_I8, 0, "w_zero") });
+    return tfl_build(
+        node, OP_QNN_DEQUANTIZE, &attrs, suffix, 3,
+        (struct value *const[]){
+            tfl_made(node, &quantized, joined(node, first, order, &quantized), "codes"),
+            tfl_made(node, &rows, scales, "scales"), tfl_number(node, DTYPE_I8, 0, "w_zero") });
 }
 
 /* y, h and c, with a dimension of directions before the units. */
@@ -380,7 +380,7 @@ bool convert_tfl_lstm(struct tfl_node *node)
     if (node->inputs[X]->type.dtype != DTYPE_I16 &&
         !tfl_check_type(node, node->inputs[X], DTYPE_I8))
         return false;
-    made = codes_lstm(node, &lstm);
+    made = quantized_lstm(node, &lstm);
     if (!made)
         return false;
     h = tfl_along(node, made->outputs[0], lstm.time_major ? 0 : 1, lstm.steps - 1, 1, "last");

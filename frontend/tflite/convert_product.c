@@ -181,14 +181,14 @@ bool convert_tfl_batch_matmul(struct tfl_node *node)
             node, 0,
             tfl_build(node, OP_MATMUL, &attrs, "product", 2,
                       (struct value *const[]){ tfl_value(node, 0), tfl_value(node, 1) }));
-    if (!tfl_check_type(node, a, DTYPE_I8) || !tfl_check_codes(node))
+    if (!tfl_check_type(node, a, DTYPE_I8) || !tfl_check_quantized(node))
         return false;
     y = tfl_build(node, OP_QNN_MATMUL, &attrs, "sums", 4,
                   (struct value *const[]){ tfl_value(node, 0), tfl_value(node, 1),
                                            tfl_zero_of(node, a, "a_zero"),
                                            tfl_zero_of(node, b, "b_zero") });
-    return tfl_output(node, 0,
-                      tfl_codes(node, y,
-                                tfl_scale(a, 0) * tfl_scale(b, 0) / tfl_scale(node->outputs[0], 0),
-                                "codes"));
+    return tfl_output(
+        node, 0,
+        tfl_quantized(node, y, tfl_scale(a, 0) * tfl_scale(b, 0) / tfl_scale(node->outputs[0], 0),
+                      "codes"));
 }

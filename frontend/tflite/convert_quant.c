@@ -118,7 +118,7 @@ static struct value *narrow_product(struct tfl_node *node, const struct tfl_prod
                                               tfl_zero_of(node, y, "zero") });
 }
 
-/* Codes of 16 bits have sums of 64, unless there is a bias of 32. */
+/* Quantised values of 16 bits have sums of 64, unless there is a bias of 32. */
 static struct value *integer_product(struct tfl_node *node, const struct tfl_product *product)
 {
     const struct tfl_tensor *x = x_of(node, product), *w = w_of(node, product);

@@ -23,17 +23,17 @@ static bool read_axes(struct tfl_node *node, struct ints *axes)
     return axes->n > 0 || tfl_unsupported(node, "no dimension");
 }
 
-/* Codes' distances are added, and their sum rescaled. */
-static struct value *sum_of_codes(struct tfl_node *node, const union attrs *attrs)
+/* Their distances are added, and their sum rescaled. */
+static struct value *sum_of_quantized(struct tfl_node *node, const union attrs *attrs)
 {
     const struct tfl_tensor *x = node->inputs[0];
     struct value *steps = tfl_steps(node, 0, 0, "steps");
 
-    return tfl_codes(node, steps ? tfl_build1(node, OP_SUM, attrs, "sums", steps) : NULL,
-                     tfl_scale(x, 0) / tfl_scale(node->outputs[0], 0), "codes");
+    return tfl_quantized(node, steps ? tfl_build1(node, OP_SUM, attrs, "sums", steps) : NULL,
+                         tfl_scale(x, 0) / tfl_scale(node->outputs[0], 0), "codes");
 }
 
-/* Truth as codes 0 and 1, whose least is 1 where all are. */
+/* Truth as quantised values 0 and 1, whose least is 1 where all are. */
 static struct value *of_truth(struct tfl_node *node, const union attrs *attrs)
 {
     struct value *x = tfl_cast(node, DTYPE_I8, "truth", tfl_value(node, 0));
@@ -61,7 +61,7 @@ bool convert_tfl_reduce(struct tfl_node *node)
             !tfl_check_type(node, node->outputs[0], DTYPE_I8) || !tfl_check_scale(node, x) ||
             !tfl_check_scale(node, node->outputs[0]))
             return false;
-        y = sum_of_codes(node, &attrs);
+        y = sum_of_quantized(node, &attrs);
     } else {
         if (op == OP_PROD)
             return tfl_check_type(node, x, DTYPE_F32);
@@ -72,7 +72,7 @@ bool convert_tfl_reduce(struct tfl_node *node)
     return tfl_output(node, 0, tfl_reshape(node, y, &node->outputs[0]->type, "shaped"));
 }
 
-/* Of codes: steps times 2^19, to which the kernel adds its own zero point once. */
+/* Of quantised values: steps times 2^19, to which the kernel adds its own zero point once. */
 bool convert_tfl_cumsum(struct tfl_node *node)
 {
     enum { EXCLUSIVE, REVERSE };
@@ -103,11 +103,12 @@ bool convert_tfl_cumsum(struct tfl_node *node)
                   sum ? tfl_build1(node, OP_CUMSUM, &attrs, "sums", sum) : NULL,
                   tfl_number(node, DTYPE_I32, ldexp((double)-tfl_zero(x), 19), "start"));
     return tfl_output(
-        node, 0, tfl_codes(node, sum, 2 * tfl_scale(x, 0) / (0x1p20 * tfl_scale(y, 0)), "codes"));
+        node, 0,
+        tfl_quantized(node, sum, 2 * tfl_scale(x, 0) / (0x1p20 * tfl_scale(y, 0)), "codes"));
 }
 
-/* x / |x| of codes, to units of 2^-7. */
-static bool l2_normalized_codes(struct tfl_node *node)
+/* x / |x| of quantised values, to units of 2^-7. */
+static bool l2_normalized_quantized(struct tfl_node *node)
 {
     const struct tfl_tensor *x = node->inputs[0], *y = node->outputs[0];
     const union attrs axis = { .axis = { .axis = x->type.rank - 1 } };
@@ -116,10 +117,12 @@ static bool l2_normalized_codes(struct tfl_node *node)
         !tfl_check_type(node, y, DTYPE_I8))
         return false;
     if (!(tfl_scale(y, 0) == 0.0078125) || tfl_zero(y) != 0)
-        return tfl_unsupported(node, "a result of scale %g and zero point %lld, expected 1/128 and 0",
+        return tfl_unsupported(node,
+                               "a result of scale %g and zero point %lld, expected 1/128 and 0",
                                tfl_scale(y, 0), (long long)tfl_zero(y));
     if (tfl_word(node, 0) != 0)
-        return tfl_unsupported(node, "fused activation %lld of codes", (long long)tfl_word(node, 0));
+        return tfl_unsupported(node, "fused activation %lld of codes",
+                               (long long)tfl_word(node, 0));
     return tfl_output(
         node, 0,
         tfl_build(node, OP_QNN_L2_NORMALIZE, &axis, "codes", 4,
@@ -137,7 +140,7 @@ bool convert_tfl_l2_normalization(struct tfl_node *node)
     if (!tfl_check(node, 1, 1, 1) || !tfl_check_rank(node, node->inputs[0], 1, MAX_RANK))
         return false;
     if (node->inputs[0]->type.dtype == DTYPE_I8)
-        return l2_normalized_codes(node);
+        return l2_normalized_quantized(node);
     if (!tfl_check_type(node, node->inputs[0], DTYPE_F32))
         return false;
     attrs.reduce.axis = ints_fill(1, node->inputs[0]->type.rank - 1);

@@ -1,4 +1,5 @@
-/* convert_resize.c - RESIZE_BILINEAR: of codes, in whole units of 2^-10 of an element; of floats, with places in f32. */
+/* convert_resize.c - RESIZE_BILINEAR: of quantised values, in whole units of 2^-10 of an element; of floats, with
+ * places in f32. */
 #include "frontend/tflite/convert.h"
 
 bool convert_tfl_resize_bilinear(struct tfl_node *node)

@@ -1,4 +1,4 @@
-/* convert_shape.c - RESHAPE, SQUEEZE, EXPAND_DIMS, TRANSPOSE, PAD, PADV2, CONCATENATION: codes are
+/* convert_shape.c - RESHAPE, SQUEEZE, EXPAND_DIMS, TRANSPOSE, PAD, PADV2, CONCATENATION: quantised values are
  * moved, never computed with, so that scales must be the same. And MEAN. */
 #include "frontend/tflite/convert.h"
 

@@ -1,4 +1,5 @@
-/* convert_slice.c - SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, PACK, UNPACK: parts of tensors, codes as they are. */
+/* convert_slice.c - SLICE, STRIDED_SLICE, SPLIT, SPLIT_V, PACK, UNPACK: parts of tensors, quantised values as they
+ * are. */
 #include "frontend/tflite/convert.h"
 
 /* y = x[begin + i * strides], of y's shape, with as many dimensions as x (the file's y may have less). */

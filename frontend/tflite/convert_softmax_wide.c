@@ -1,4 +1,4 @@
-/* convert_softmax_wide.c - SOFTMAX of 16-bit codes: powers and the reciprocal of their sum are linear
+/* convert_softmax_wide.c - SOFTMAX of 16-bit quantised values: powers and the reciprocal of their sum are linear
  * between the entries of two tables. */
 #include <math.h>
 
@@ -139,7 +139,7 @@ bool convert_tfl_wide_softmax(struct tfl_node *node, double beta)
     const struct tfl_tensor *x = node->inputs[0], *y = node->outputs[0];
     const int64_t n = x->type.dim[x->type.rank - 1];
 
-    if (!tfl_check_codes(node))
+    if (!tfl_check_quantized(node))
         return false;
     if (!(fabs(tfl_scale(y, 0) * 32768 - 1) <= 0.001))
         return tfl_unsupported(node, "a result of scale %g, expected 2^-15", tfl_scale(y, 0));

@@ -1,5 +1,5 @@
-/* convert_space.c - SPACE_TO_DEPTH, DEPTH_TO_SPACE, SPACE_TO_BATCH_ND, BATCH_TO_SPACE_ND, MIRROR_PAD: codes that move
- * between dimensions. */
+/* convert_space.c - SPACE_TO_DEPTH, DEPTH_TO_SPACE, SPACE_TO_BATCH_ND, BATCH_TO_SPACE_ND, MIRROR_PAD: quantised
+ * values that move between dimensions. */
 #include "frontend/tflite/convert_compose.h"
 
 /* Blocks become channels, or channels blocks; the position in a block is the outer part. */

@@ -18,7 +18,7 @@ struct tfl_kept {
     const char *container, *name; /* of a resource variable; "" for a tensor */
     struct value *param, *now;    /* NULL = not read before it is assigned; not assigned */
     struct type type;             /* of the first that is read, or assigned at first */
-    struct tensor initial;        /* data NULL = zeros, which are codes of the zero point */
+    struct tensor initial; /* data NULL = zeros, which are quantised values of the zero point */
     struct tfl_kept *next;
 };
 
@@ -41,7 +41,7 @@ static struct tfl_kept *add_kept(struct tfl_node *node, const char *container, c
     return kept;
 }
 
-/* Codes begin as those of 0. What is kept in more than a byte, or has no scale, begins as 0. */
+/* Quantised values begin as those of 0. What is kept in more than a byte, or has no scale, begins as 0. */
 static void begin_as_zero(struct tfl_node *node, struct tfl_kept *kept,
                           const struct tfl_tensor *tensor)
 {
@@ -53,7 +53,7 @@ static void begin_as_zero(struct tfl_node *node, struct tfl_kept *kept,
     memset(kept->initial.data, (int)(tfl_zero(tensor) & 255), type_bytes(&kept->type));
 }
 
-/* The parameter; codes are kept with the tensor's scale. */
+/* The parameter; quantised values are kept with the tensor's scale. */
 static bool begin(struct tfl_node *node, struct tfl_kept *kept, const struct tfl_tensor *tensor)
 {
     if (kept->param || kept->now)
@@ -101,7 +101,8 @@ bool tfl_takes_kept(const struct tfl_operator *op, const struct tfl_tensor *tens
 static bool runs_once(struct tfl_node *node)
 {
     return !node->keeping->is_shared ||
-           tfl_unsupported(node, "it keeps numbers, in a loop or in a subgraph of several operators");
+           tfl_unsupported(node,
+                           "it keeps numbers, in a loop or in a subgraph of several operators");
 }
 
 struct value *tfl_state(struct tfl_node *node, int input)
@@ -145,8 +146,8 @@ struct tfl_kept *tfl_memory(struct tfl_node *node, const char *suffix, const str
     kept->type = *type;
     if (initial) {
         kept->initial.type = *type;
-        kept->initial.data = memcpy(arena_array(&node->fn->module->arena, uint64_t, bytes / 8 + 1),
-                                    initial, bytes);
+        kept->initial.data =
+            memcpy(arena_array(&node->fn->module->arena, uint64_t, bytes / 8 + 1), initial, bytes);
     }
     kept->param = param_new(node->fn, name, type);
     kept->now = kept->param;

@@ -7,7 +7,7 @@ enum { RANK, SVDF_ACTIVATION };
 
 struct svdf {
     int64_t batch, input, filters, memory, rank, units;
-    bool codes;
+    bool quantized;
 };
 
 static bool check_svdf(struct tfl_node *node, struct svdf *svdf)
@@ -27,7 +27,7 @@ static bool check_svdf(struct tfl_node *node, struct svdf *svdf)
                            .filters = w->dim[0],
                            .memory = t->dim[1],
                            .rank = tfl_int(node, RANK, 0),
-                           .codes = x->dtype == DTYPE_I8 };
+                           .quantized = x->dtype == DTYPE_I8 };
     if (svdf->batch < 1 || svdf->input < 1 || svdf->memory < 1 || svdf->rank < 1 ||
         svdf->filters < 1 || svdf->filters % svdf->rank != 0)
         return tfl_unsupported(node, "rank %lld of %lld filters", (long long)svdf->rank,
@@ -39,7 +39,7 @@ static bool check_svdf(struct tfl_node *node, struct svdf *svdf)
            tfl_check_shape(node, SVDF_STATE, 2, svdf->batch, svdf->filters * svdf->memory);
 }
 
-/* Sums of codes times a b / c, in f32, as a tensor's codes around `zero`. */
+/* Sums of quantised values times a b / c, in f32, as a tensor's quantised values around `zero`. */
 static struct value *rescaled(struct tfl_node *node, struct value *sums, const struct tfl_tensor *a,
                               const struct tfl_tensor *b, const struct tfl_tensor *c,
                               struct value *zero, const char *suffix)
@@ -76,18 +76,18 @@ static struct value *cast(struct tfl_node *node, struct value *x, enum dtype to,
     return x ? tfl_build1(node, OP_CAST, &attrs, suffix, x) : NULL;
 }
 
-/* Codes around 0 moved to the zero point of a state: as the kernel does, which saturates before and
+/* Quantised values around 0 moved to the zero point of a state: as the kernel does, which saturates before and
  * not behind. */
-static struct value *moved(struct tfl_node *node, struct value *codes)
+static struct value *moved(struct tfl_node *node, struct value *quantized)
 {
     const struct tfl_tensor *state = node->inputs[SVDF_STATE];
     struct value *wide;
 
     if (tfl_zero(state) == 0)
-        return codes;
+        return quantized;
     wide = tfl_build(node, OP_ADD, NULL, "sum", 2,
                      (struct value *const[]){
-                         cast(node, codes, DTYPE_I32, "wide_codes"),
+                         cast(node, quantized, DTYPE_I32, "wide_codes"),
                          tfl_number(node, DTYPE_I32, (double)tfl_zero(state), "zero_of_state") });
     return cast(node, wide, state->type.dtype, "newest");
 }
@@ -99,7 +99,7 @@ static struct value *newest(struct tfl_node *node, const struct svdf *svdf)
     const struct tfl_tensor *x = node->inputs[X], *w = node->inputs[FEATURES];
     const struct tfl_tensor *state = node->inputs[SVDF_STATE];
 
-    if (!svdf->codes)
+    if (!svdf->quantized)
         return tfl_build(node, OP_DENSE, &dense, "newest", 2,
                          (struct value *const[]){ tfl_value(node, X), real_features(node) });
     return moved(
@@ -118,7 +118,7 @@ static struct value *widened(struct tfl_node *node, const struct svdf *svdf, str
 {
     const union attrs attrs = { .cast = { .dtype = DTYPE_I32, .saturate = true } };
 
-    return !x || !svdf->codes ? x : tfl_build1(node, OP_CAST, &attrs, suffix, x);
+    return !x || !svdf->quantized ? x : tfl_build1(node, OP_CAST, &attrs, suffix, x);
 }
 
 /* The weighted sums of the states, and the bias. */
@@ -131,7 +131,7 @@ static struct value *weighted(struct tfl_node *node, const struct svdf *svdf, st
     struct value *states =
         widened(node, svdf, tfl_shaped(node, state, 3, numbers, "states"), "wide");
 
-    if (svdf->codes && tfl_zero(node->inputs[SVDF_STATE]) != 0)
+    if (svdf->quantized && tfl_zero(node->inputs[SVDF_STATE]) != 0)
         states = tfl_build(
             node, OP_SUBTRACT, NULL, "centred", 2,
             (struct value *const[]){ states, tfl_number(node, DTYPE_I32,
@@ -142,13 +142,13 @@ static struct value *weighted(struct tfl_node *node, const struct svdf *svdf, st
     struct value *y = products ? tfl_build1(node, OP_SUM, &sum, "sums", products) : NULL;
     const union attrs axis = { .axis = { .axis = 1 } };
 
-    if (!tfl_check_type(node, node->inputs[SVDF_BIAS], svdf->codes ? DTYPE_I32 : DTYPE_F32))
+    if (!tfl_check_type(node, node->inputs[SVDF_BIAS], svdf->quantized ? DTYPE_I32 : DTYPE_F32))
         return NULL;
     return tfl_build(node, OP_BIAS_ADD, &axis, "biased", 2,
                      (struct value *const[]){ y, tfl_value(node, SVDF_BIAS) });
 }
 
-static bool check_svdf_codes(struct tfl_node *node)
+static bool check_svdf_quantized(struct tfl_node *node)
 {
     const struct tfl_tensor *state = node->inputs[SVDF_STATE], *times = node->inputs[TIMES];
 
@@ -190,7 +190,7 @@ bool convert_tfl_svdf(struct tfl_node *node)
     union attrs axis = { .axis = { .axis = 2 } };
 
     if (!check_svdf(node, &svdf) ||
-        !(svdf.codes ? check_svdf_codes(node) : check_svdf_floats(node)))
+        !(svdf.quantized ? check_svdf_quantized(node) : check_svdf_floats(node)))
         return false;
     const int64_t rows[] = { svdf.batch, svdf.filters, svdf.memory };
     const int64_t last[] = { svdf.batch, svdf.filters, 1 };
@@ -208,7 +208,7 @@ bool convert_tfl_svdf(struct tfl_node *node)
     y = weighted(node, &svdf, state);
     if (!y || !tfl_state_set(node, SVDF_STATE, tfl_shaped(node, state, 2, flat, "state")))
         return false;
-    if (svdf.codes)
+    if (svdf.quantized)
         return tfl_output(node, 0,
                           rescaled(node, y, node->inputs[SVDF_STATE], node->inputs[TIMES],
                                    node->outputs[0], tfl_zero_of(node, node->outputs[0], "zero"),

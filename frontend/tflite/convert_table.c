@@ -1,4 +1,4 @@
-/* convert_table.c - RELU, RELU6, LEAKY_RELU, LOGISTIC and TANH: of codes, a table of what the kernel
+/* convert_table.c - RELU, RELU6, LEAKY_RELU, LOGISTIC and TANH: of quantised values, a table of what the kernel
  * computes for each of the 256; of floats, the operator itself. */
 #include <math.h>
 
@@ -68,7 +68,7 @@ static struct value *looked_up(struct tfl_node *node, const struct curve *curve)
                                  tfl_scale_of(node, y, "scale"), tfl_zero_of(node, y, "zero") });
 }
 
-static bool check_codes(struct tfl_node *node)
+static bool check_quantized(struct tfl_node *node)
 {
     const struct tfl_tensor *x = node->inputs[0], *y = node->outputs[0];
 
@@ -79,7 +79,7 @@ static bool check_codes(struct tfl_node *node)
 /* --- bounds ----------------------------------------------------------------------------------- */
 
 /* RELU has scales of its own; the others bound what they read. */
-static struct value *bounded_codes(struct tfl_node *node, double most)
+static struct value *bounded_quantized(struct tfl_node *node, double most)
 {
     const struct tfl_tensor *x = node->inputs[0], *y = node->outputs[0];
     struct curve curve = { .of = scaled,
@@ -101,7 +101,7 @@ static struct value *bounded_codes(struct tfl_node *node, double most)
     return NULL;
 }
 
-/* Codes of 16 bits: what the tables have is computed. */
+/* Quantised values of 16 bits: what the tables have is computed. */
 static struct value *wide_bounds(struct tfl_node *node, double most)
 {
     const struct tfl_tensor *x = node->inputs[0], *y = node->outputs[0];
@@ -112,11 +112,12 @@ static struct value *wide_bounds(struct tfl_node *node, double most)
     };
     const double factor = tfl_scale(x, 0) / tfl_scale(y, 0);
 
-    if (!tfl_check_codes(node) || (!isinf(most) && !tfl_check_same_scale(node, x, y)))
+    if (!tfl_check_quantized(node) || (!isinf(most) && !tfl_check_same_scale(node, x, y)))
         return NULL;
     return tfl_build1(node, OP_CLIP, &attrs, "bounded",
-                      isinf(most) ? tfl_codes(node, tfl_steps(node, 0, 0, "steps"), factor, "codes")
-                                  : tfl_value(node, 0));
+                      isinf(most)
+                          ? tfl_quantized(node, tfl_steps(node, 0, 0, "steps"), factor, "codes")
+                          : tfl_value(node, 0));
 }
 
 bool convert_tfl_relu(struct tfl_node *node)
@@ -130,7 +131,7 @@ bool convert_tfl_relu(struct tfl_node *node)
         return tfl_output(node, 0, tfl_build1(node, OP_CLIP, &attrs, "y", tfl_value(node, 0)));
     if (node->inputs[0]->type.dtype == DTYPE_I16)
         return tfl_output(node, 0, wide_bounds(node, most));
-    return check_codes(node) && tfl_output(node, 0, bounded_codes(node, most));
+    return check_quantized(node) && tfl_output(node, 0, bounded_quantized(node, most));
 }
 
 static struct value *wide_leaky(struct tfl_node *node, float alpha)
@@ -143,8 +144,8 @@ static struct value *wide_leaky(struct tfl_node *node, float alpha)
     return tfl_where(
         node, "codes",
         tfl_two(node, OP_GREATER_EQUAL, "above", steps, tfl_number(node, DTYPE_I32, 0, "null")),
-        tfl_codes(node, steps, in / out, "up"),
-        tfl_codes(node, down, fabs(in * (double)alpha / out), "down"));
+        tfl_quantized(node, steps, in / out, "up"),
+        tfl_quantized(node, down, fabs(in * (double)alpha / out), "down"));
 }
 
 bool convert_tfl_leaky_relu(struct tfl_node *node)
@@ -162,10 +163,10 @@ bool convert_tfl_leaky_relu(struct tfl_node *node)
         return tfl_output(node, 0,
                           tfl_build1(node, OP_LEAKY_RELU, &attrs, "y", tfl_value(node, 0)));
     if (x->type.dtype == DTYPE_I16)
-        return isfinite(alpha) && tfl_check_codes(node)
+        return isfinite(alpha) && tfl_check_quantized(node)
                    ? tfl_output(node, 0, wide_leaky(node, alpha))
                    : tfl_unsupported(node, "alpha %g of INT16 codes", (double)alpha);
-    if (!check_codes(node))
+    if (!check_quantized(node))
         return false;
     if (!isfinite(alpha))
         return tfl_unsupported(node, "alpha is %g", (double)alpha);
@@ -191,7 +192,7 @@ static bool near_power(double scale, int *power)
     return fabs(log2(scale) - *power) < 1e-3;
 }
 
-/* Codes of 16 bits as thirds of 2^-12: a factor of 15 bits, shifted down to nearest, ties up. */
+/* Quantised values of 16 bits as thirds of 2^-12: a factor of 15 bits, shifted down to nearest, ties up. */
 static struct value *thirds(struct tfl_node *node, bool tanh)
 {
     const double scale = tfl_scale(node->inputs[0], 0);
@@ -241,7 +242,7 @@ static struct value *along_table(struct tfl_node *node, struct value *x, int bit
         part);
 }
 
-/* Codes of 16 bits; relay_ir/ops/q15.h has the same for one number. */
+/* Quantised values of 16 bits; relay_ir/ops/q15.h has the same for one number. */
 static struct value *wide_curve(struct tfl_node *node, bool tanh)
 {
     const int bits = tanh ? 8 : 9, down = tanh ? 8 : 10;
@@ -271,7 +272,7 @@ static bool convert_wide_curve(struct tfl_node *node, bool tanh)
     const struct tfl_tensor *y = node->outputs[0];
     int power;
 
-    if (!tfl_check_codes(node))
+    if (!tfl_check_quantized(node))
         return false;
     if (!near_power(tfl_scale(y, 0), &power) || power != -15)
         return tfl_unsupported(node, "a result of scale %g, expected 2^-15", tfl_scale(y, 0));
@@ -300,7 +301,7 @@ bool convert_tfl_sigmoid(struct tfl_node *node)
                           tfl_build1(node, (enum op)node->arg, NULL, "y", tfl_value(node, 0)));
     if (x->type.dtype == DTYPE_I16)
         return convert_wide_curve(node, tanh);
-    if (!check_codes(node))
+    if (!check_quantized(node))
         return false;
     if (tfl_scale(y, 0) != scale || tfl_zero(y) != zero)
         return tfl_unsupported(node, "a result of scale %g and zero point %lld, expected %g and %d",

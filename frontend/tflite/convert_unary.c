@@ -1,5 +1,5 @@
 /* convert_unary.c - functions of one number: of floats (and of plain integers, where the kernels have them), the
- * operator itself; of codes, a table. */
+ * operator itself; of quantised values, a table. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,8 +24,8 @@ static bool absolutes(struct tfl_node *node, int64_t of[QNN_VALUES])
     return true;
 }
 
-/* 0 stands for a number so small that its root's inverse is beyond all codes; what is below 0, which the kernel
- * refuses at run time, is taken for it. */
+/* 0 stands for a number so small that its root's inverse is beyond all quantised values; what is below 0, which the
+ * kernel refuses at run time, is taken for it. */
 static bool inverse_roots(struct tfl_node *node, int64_t of[QNN_VALUES])
 {
     enum { SHIFT = 20 };
@@ -188,7 +188,7 @@ bool convert_tfl_unary(struct tfl_node *node)
         return tfl_output(node, 0, real(node));
     if (!tables[node->arg])
         return tfl_check_type(node, node->inputs[0], DTYPE_F32);
-    if (!tfl_check_type(node, node->inputs[0], DTYPE_I8) || !tfl_check_codes(node))
+    if (!tfl_check_type(node, node->inputs[0], DTYPE_I8) || !tfl_check_quantized(node))
         return false;
     return tables[node->arg](node, of) && tfl_output(node, 0, tfl_table(node, of));
 }
@@ -203,7 +203,7 @@ bool convert_tfl_bounds(struct tfl_node *node)
     return tfl_output(node, 0, tfl_build1(node, OP_CLIP, &attrs, "y", tfl_value(node, 0)));
 }
 
-/* Between floats, integers and bool; codes are the integers that they are, whatever their scale. */
+/* Between floats, integers and bool; quantised values are the integers that they are, whatever their scale. */
 bool convert_tfl_cast(struct tfl_node *node)
 {
     if (!tfl_check(node, 1, 1, 1))

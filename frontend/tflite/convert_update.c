@@ -1,8 +1,8 @@
-/* convert_update.c - DYNAMIC_UPDATE_SLICE: numbers in the place of a block of others, codes as they are.
+/* convert_update.c - DYNAMIC_UPDATE_SLICE: numbers in the place of a block of others, quantised values as they are.
  *
- * Where the block begins may be known at run time only; it is moved until it lies within x, as LiteRT moves it. Rows that
- * the block has in x, or parts of rows, get a number each, in order; the block's are the numbers from its begin on, and
- * those as far behind as they are from its first. */
+ * Where the block begins may be known at run time only; it is moved until it lies within x, as LiteRT moves it. Rows
+ * that the block has in x, or parts of rows, get a number each, in order; the block's are the numbers from its begin
+ * on, and those as far behind as they are from its first. */
 #include "frontend/tflite/convert_compose.h"
 
 /* Elements [n] of i64. */

@@ -1,5 +1,5 @@
-/* convert_wide.c - sums of products of 16-bit codes with 8-bit weights: 64 bits, times a factor of 16 bits, shifted
- * down, to nearest, ties up. */
+/* convert_wide.c - sums of products of 16-bit quantised values with 8-bit weights: 64 bits, times a factor of 16
+ * bits, shifted down, to nearest, ties up. */
 #include <stdlib.h>
 
 #include "frontend/tflite/convert_compose.h"
@@ -31,7 +31,7 @@ static bool fit_32_bits(const struct tensor *w, int w_axis)
     return most < 65536;
 }
 
-/* Sums that may be too large: those of the codes' upper and lower bytes, which are not. */
+/* Sums that may be too large: those of the values' upper and lower bytes, which are not. */
 static struct value *sums_of_bytes(struct tfl_node *node, const struct tfl_product *product)
 {
     struct value *const x = product->x;

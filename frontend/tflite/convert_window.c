@@ -133,10 +133,10 @@ bool convert_tfl_conv(struct tfl_node *node)
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-/* The average of the codes themselves: to nearest, ties away from the code 0, whatever the zero
+/* The average of the quantised values themselves: to nearest, ties away from the code 0, whatever the zero
  * point. */
-static struct value *average_of_codes(struct tfl_node *node, const union attrs *attrs,
-                                      struct value *x)
+static struct value *average_of_quantized(struct tfl_node *node, const union attrs *attrs,
+                                          struct value *x)
 {
     const bool flips = node->inputs[0]->is_unsigned;
     const enum dtype dtype = flips ? DTYPE_U8 : node->inputs[0]->type.dtype;
@@ -193,7 +193,7 @@ bool convert_tfl_pool(struct tfl_node *node)
         if ((x->type.dtype != DTYPE_I16 && !tfl_check_type(node, x, DTYPE_I8)) ||
             !tfl_check_same_scale(node, x, node->outputs[0]))
             return false;
-        y = average ? average_of_codes(node, &attrs, first)
+        y = average ? average_of_quantized(node, &attrs, first)
                     : tfl_build1(node, OP_MAX_POOL2D, &attrs, "codes", first);
     }
     return tfl_output_first(node, 0, tfl_activation(node, POOL_ACTIVATION, y));

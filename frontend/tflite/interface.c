@@ -70,7 +70,7 @@ static const struct qtype *scaled(struct import *im, const struct tfl_tensor *te
     return quant;
 }
 
-/* UINT8 codes as the i8 that they are taken for. */
+/* UINT8 quantised values as the i8 that they are taken for. */
 static struct value *less_128(struct import *im, struct tfl_tensor *tensor, struct value *x)
 {
     const union attrs attrs = { .cast = { .dtype = DTYPE_I8, .saturate = true } };
@@ -120,9 +120,9 @@ void tfl_import_inputs(struct import *im)
     }
 }
 
-/* A result says how its codes are read. Averages are computed without zero points, and what moves
- * codes passes on what it reads: where that is not what the file says, a table changes nothing but
- * the scale. Another one gives UINT8 codes their 128 again. */
+/* A result says how its quantised values are read. Averages are computed without zero points, and what moves
+ * quantised values passes on what it reads: where that is not what the file says, a table changes nothing but
+ * the scale. Another one gives UINT8 quantised values their 128 again. */
 static struct value *with_scale(struct import *im, struct tfl_tensor *tensor, struct value *value)
 {
     const int64_t n = 256;
@@ -131,17 +131,17 @@ static struct value *with_scale(struct import *im, struct tfl_tensor *tensor, st
     struct type table = type_make(plain.dtype, 1, &n);
     struct function *fn = im->module->main;
     struct value *inputs[4] = { value };
-    uint8_t *codes;
+    uint8_t *quantized;
 
     wanted.quant = scaled(im, tensor);
     wanted.dtype = table.dtype = tensor->is_unsigned ? DTYPE_U8 : plain.dtype;
     if (!wanted.quant || type_equal(&plain, &wanted) ||
         (value->kind != VALUE_OUTPUT && !tensor->is_unsigned) || plain.dtype != DTYPE_I8)
         return value;
-    codes = constant_alloc(fn, &table);
+    quantized = constant_alloc(fn, &table);
     for (int i = 0; i < 256; i++)
-        codes[i] = (uint8_t)(tensor->is_unsigned ? i : i - 128);
-    inputs[1] = constant_new(fn, "codes", &table, codes);
+        quantized[i] = (uint8_t)(tensor->is_unsigned ? i : i - 128);
+    inputs[1] = constant_new(fn, "codes", &table, quantized);
     plain = type_scalar(DTYPE_F32);
     inputs[2] =
         constant_new(fn, "scale", &plain,

@@ -30,15 +30,15 @@ struct tfl_tensor {
     struct fb_vector zeros;  /* i64 */
     int64_t axis;            /* of the scales, where there are several */
     bool is_variable;        /* keeps its numbers from run to run */
-    bool is_unsigned;        /* UINT8 with scales: taken as i8, all codes 128 less (stored.c) */
-    bool is_packed;          /* INT4: two in a byte of the file, taken as i8 */
+    bool is_unsigned; /* UINT8 with scales: taken as i8, all quantised values 128 less (stored.c) */
+    bool is_packed;   /* INT4: two in a byte of the file, taken as i8 */
     struct fb_table sparsity; /* how a sparse tensor's bytes lie; .at 0 = dense */
-    bool is_resource;        /* names a variable */
-    struct tfl_kept *kept;   /* convert_state.c: what a variable or a resource stands for */
-    const char *refused;     /* what relayc does not read of it; NULL = nothing */
-    struct value *value;     /* import.c: in the file's order of dimensions */
-    struct value *first;     /* of rank 4: with the channels first */
-    bool is_failed;          /* an error about its value was reported */
+    bool is_resource;         /* names a variable */
+    struct tfl_kept *kept;    /* convert_state.c: what a variable or a resource stands for */
+    const char *refused;      /* what relayc does not read of it; NULL = nothing */
+    struct value *value;      /* import.c: in the file's order of dimensions */
+    struct value *first;      /* of rank 4: with the channels first */
+    bool is_failed;           /* an error about its value was reported */
 };
 
 struct tfl_operator {
@@ -59,7 +59,8 @@ struct tfl_graph {
 };
 
 struct tfl_model {
-    struct module *floats; /* takes the numbers of quantised tensors (floats.c); NULL = these stay codes */
+    struct module *
+        floats; /* takes the numbers of quantised tensors (floats.c); NULL = these stay quantised values */
     const char *description;
     int n_graphs;
     struct tfl_graph main; /* subgraph 0 */

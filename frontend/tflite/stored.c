@@ -1,5 +1,5 @@
-/* stored.c - the payload of a tensor of the file: borrowed where it lies as relayc reads it, else made: codes of UINT8
- * are 128 less, INT4 is unpacked, sparse tensors are filled up. */
+/* stored.c - the payload of a tensor of the file: borrowed where it lies as relayc reads it, else made: quantised
+ * values of UINT8 are 128 less, INT4 is unpacked, sparse tensors are filled up. */
 #include <string.h>
 
 #include "frontend/tflite/convert.h"

@@ -107,16 +107,16 @@ static void cast_to_minifloat(const struct tensor *from, struct tensor *to, bool
     const struct minifloat *format = type_minifloat(&to->type);
     const bool from_float = is_real(&from->type);
     const int64_t n = type_elements(&to->type);
-    uint8_t *codes = to->data;
+    uint8_t *quantized = to->data;
 
     if (from->type.dtype == DTYPE_F32) {
-        minifloat_encode_array(format, from->data, codes, (size_t)n, saturate);
+        minifloat_encode_array(format, from->data, quantized, (size_t)n, saturate);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
         const double number = from_float ? tensor_at(from, i) : sticky(tensor_wide_at(from, i));
 
-        codes[i] = (uint8_t)minifloat_encode(format, number, saturate);
+        quantized[i] = (uint8_t)minifloat_encode(format, number, saturate);
     }
 }
 

@@ -212,11 +212,11 @@ void exact_put_average(const struct node *node, const struct qnn_scales *scales,
                        int64_t n, struct tensor *out, int64_t i);
 
 /* A tensor converted to steps, i64, in `bulk`. */
-struct tensor exact_steps_of(struct bulk *bulk, const struct tensor *codes);
+struct tensor exact_steps_of(struct bulk *bulk, const struct tensor *quantized);
 
 /* Type inference: input `input` has a format with exact_greatest; input `input` is the constant 0,
  * one element or n. */
-bool exact_check_codes(struct ctx *ctx, const struct node *node, int input);
+bool exact_check_quantized(struct ctx *ctx, const struct node *node, int input);
 bool exact_check_zero(struct ctx *ctx, const struct node *node, int input, int64_t n);
 
 /* Type inference of inputs 0 to 4 of softmax, norms and others: x, in_scale, in_zero, out_scale,

@@ -241,7 +241,7 @@ static double least_number(enum dtype dtype)
     return dtype_kind(dtype) == KIND_UINT ? 0 : -half;
 }
 
-/* A maximum of FP8 is one of the codes; formats without infinities have no -infinity either. */
+/* A maximum of FP8 is one of the quantised values; formats without infinities have no -infinity either. */
 static void store(struct tensor *out, int64_t at, double y)
 {
     const struct minifloat *format = dtype_minifloat(out->type.dtype);

@@ -97,8 +97,8 @@ static bool check_no_zero(struct ctx *ctx, const struct node *node, int input)
                           : dtype_name(value->type.dtype));
 }
 
-/* Whether input `input` is of a type that codes have; its zero point is input `zero`. */
-static bool check_codes(struct ctx *ctx, const struct node *node, int input, int zero)
+/* Whether input `input` is of a type that quantised values have; its zero point is input `zero`. */
+static bool check_quantized(struct ctx *ctx, const struct node *node, int input, int zero)
 {
     const enum dtype_kind kind = dtype_kind(input_type(node, input)->dtype);
 
@@ -119,7 +119,7 @@ bool infer_qnn_quantize(struct ctx *ctx, struct node *node)
     if (input_type(node, 0)->dtype != DTYPE_F32)
         return diag_error(ctx, DIAG_TYPE, node_origin(node), "input 0 of %s is %s, expected f32",
                           op_name(node->op), dtype_name(input_type(node, 0)->dtype));
-    if (!check_codes(ctx, node, 2, 2))
+    if (!check_quantized(ctx, node, 2, 2))
         return false;
     set_scaled_output(node, to, input_type(node, 0), 1, 2, node->attrs.quantize.axis);
     return true;
@@ -154,7 +154,7 @@ bool infer_qnn_dequantize(struct ctx *ctx, struct node *node)
 
     if (!check_vector_axis(ctx, node, 2, vectors, &node->attrs.axis.axis, &n) ||
         !qnn_check_scale(ctx, node, 1, n) || !qnn_check_zero(ctx, node, 2, from, n) ||
-        (from != DTYPE_I32 && !check_codes(ctx, node, 0, 2)))
+        (from != DTYPE_I32 && !check_quantized(ctx, node, 0, 2)))
         return false;
     set_output(node, 0, DTYPE_F32, input_type(node, 0));
     return true;

@@ -20,7 +20,7 @@ enum { X, W, X_ZERO, W_ZERO };
 
 /* --- type inference --------------------------------------------------------------------------- */
 
-bool exact_check_codes(struct ctx *ctx, const struct node *node, int input)
+bool exact_check_quantized(struct ctx *ctx, const struct node *node, int input)
 {
     const struct type *type = input_type(node, input);
 
@@ -61,7 +61,7 @@ bool exact_check_zero(struct ctx *ctx, const struct node *node, int input, int64
 
 bool exact_check_scales(struct ctx *ctx, const struct node *node)
 {
-    return exact_check_codes(ctx, node, 0) && exact_check_codes(ctx, node, 4) &&
+    return exact_check_quantized(ctx, node, 0) && exact_check_quantized(ctx, node, 4) &&
            qnn_check_scale(ctx, node, 1, 1) && exact_check_zero(ctx, node, 2, 1) &&
            qnn_check_scale(ctx, node, 3, 1) && exact_check_zero(ctx, node, 4, 1);
 }
@@ -72,7 +72,7 @@ static bool infer_product(struct ctx *ctx, struct node *node, const struct type 
 {
     int64_t most;
 
-    if (!exact_check_codes(ctx, node, X) || !exact_check_codes(ctx, node, W) ||
+    if (!exact_check_quantized(ctx, node, X) || !exact_check_quantized(ctx, node, W) ||
         !exact_check_zero(ctx, node, X_ZERO, 1) || !exact_check_zero(ctx, node, W_ZERO, channels))
         return false;
     if (*out_dtype != DTYPE_NONE && *out_dtype != DTYPE_I64)
@@ -138,7 +138,7 @@ bool infer_exact_requantize(struct ctx *ctx, struct node *node)
         n = x->dim[attrs->axis];
     if (!qnn_check_scale(ctx, node, 1, n) || !qnn_check_scale(ctx, node, 3, 1) ||
         !exact_check_zero(ctx, node, 2, 1) || !exact_check_zero(ctx, node, 4, 1) ||
-        (input_type(node, 4)->dtype != DTYPE_I64 && !exact_check_codes(ctx, node, 4)) ||
+        (input_type(node, 4)->dtype != DTYPE_I64 && !exact_check_quantized(ctx, node, 4)) ||
         !check_word(ctx, node, "rounding", &attrs->rounding, words, 1))
         return false;
     if (x->dtype != DTYPE_I64)
@@ -160,8 +160,8 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
     const struct type *a = input_type(node, A), *b = input_type(node, B);
     struct type shape;
 
-    if (!exact_check_codes(ctx, node, A) || !exact_check_codes(ctx, node, B) ||
-        !exact_check_codes(ctx, node, OUT_ZERO))
+    if (!exact_check_quantized(ctx, node, A) || !exact_check_quantized(ctx, node, B) ||
+        !exact_check_quantized(ctx, node, OUT_ZERO))
         return false;
     for (int i = A_SCALE; i <= OUT_ZERO; i++)
         if (i % 2 == A_SCALE % 2 ? !qnn_check_scale(ctx, node, i, 1)
@@ -177,18 +177,18 @@ bool infer_exact_binary(struct ctx *ctx, struct node *node)
 
 /* --- evaluation ------------------------------------------------------------------------------- */
 
-struct tensor exact_steps_of(struct bulk *bulk, const struct tensor *codes)
+struct tensor exact_steps_of(struct bulk *bulk, const struct tensor *quantized)
 {
-    const struct minifloat *format = type_minifloat(&codes->type);
-    const int64_t n = type_elements(&codes->type);
-    struct type type = codes->type;
+    const struct minifloat *format = type_minifloat(&quantized->type);
+    const int64_t n = type_elements(&quantized->type);
+    struct type type = quantized->type;
     struct tensor steps;
 
     type.dtype = DTYPE_I64;
     type.quant = NULL;
     steps = tensor_new(bulk, &type);
     for (int64_t i = 0; i < n; i++)
-        ((int64_t *)steps.data)[i] = exact_steps(format, ((const uint8_t *)codes->data)[i]);
+        ((int64_t *)steps.data)[i] = exact_steps(format, ((const uint8_t *)quantized->data)[i]);
     return steps;
 }
 
@@ -345,7 +345,7 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
     const double out_scale = tensor_at(in[OUT_SCALE], 0);
     const struct exact_add add = exact_add_of(node->op, &formats, a_scale, b_scale, out_scale);
     const struct exact_factor mul = exact_mul_of(&formats, a_scale, b_scale, out_scale);
-    const uint8_t *a_codes = in[A]->data, *b_codes = in[B]->data;
+    const uint8_t *a_quantized = in[A]->data, *b_quantized = in[B]->data;
     const int64_t n = type_elements(&out->type);
     struct walk walk = walk_begin(out->type.rank, out->type.dim);
     struct exact_div div;
@@ -356,14 +356,14 @@ bool eval_exact_binary(struct ctx *ctx, const struct node *node, const struct te
     walk_add_broadcast(&walk, &in[A]->type);
     walk_add_broadcast(&walk, &in[B]->type);
     for (int64_t i = 0; i < n; i++, walk_next(&walk)) {
-        const int64_t a = exact_steps(formats.a, a_codes[walk.offset[0]]);
-        const int64_t b = exact_steps(formats.b, b_codes[walk.offset[1]]);
+        const int64_t a = exact_steps(formats.a, a_quantized[walk.offset[0]]);
+        const int64_t b = exact_steps(formats.b, b_quantized[walk.offset[1]]);
         unsigned y;
 
         switch (node->op) {
         case OP_QNN_ADD:
         case OP_QNN_SUBTRACT: y = added(formats.out, &add, a, b); break;
-        case OP_QNN_DIV: y = divided(formats.out, &div, a, b_codes[walk.offset[1]]); break;
+        case OP_QNN_DIV: y = divided(formats.out, &div, a, b_quantized[walk.offset[1]]); break;
         default: y = exact_scale(formats.out, a * b, mul); break;
         }
         ((uint8_t *)out->data)[i] = (uint8_t)y;

@@ -1,5 +1,5 @@
-/* qnn_l2_normalize.c - x / |x| along one axis, of 8-bit codes, as TensorFlow Lite's reference kernels compute it, bit for
- * bit. Inputs: x, x_zero, out_scale (2^-7), out_zero (0), all i8.
+/* qnn_l2_normalize.c - x / |x| along one axis, of 8-bit quantised values, as TensorFlow Lite's reference kernels
+ * compute it, bit for bit. Inputs: x, x_zero, out_scale (2^-7), out_zero (0), all i8.
  *
  * N adds the squares of the distances from the zero point; the result is a distance times 2^7 / sqrt(N)
  * (q31_inverse_root), rounded twice as qnn.requantize "double", saturated. A line has at most 32768 elements: N fits

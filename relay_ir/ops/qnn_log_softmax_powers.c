@@ -1,7 +1,8 @@
-/* qnn_log_softmax_powers.c - logarithms of softmax of 8-bit codes as TensorFlow Lite Micro's reference kernel computes
- * them, bit for bit. Inputs: x (i8), powers (i32, 256), differences (i32, 256), out_scale, out_zero (i8).
+/* qnn_log_softmax_powers.c - logarithms of softmax of 8-bit quantised values as TensorFlow Lite Micro's reference
+ * kernel computes them, bit for bit. Inputs: x (i8), powers (i32, 256), differences (i32, 256), out_scale, out_zero
+ * (i8).
  *
- * powers[d], in units of 2^-31, belongs to an element d codes below the greatest of its line, differences[d] is the
+ * powers[d], in units of 2^-31, belongs to an element d steps below the greatest of its line, differences[d] is the
  * exponent in units of 2^-26. A line's sum adds the powers in units of 2^-19, each rounded; a result is the exponent
  * less the sum's logarithm (q31_log), to units of 2^-4, ties away from zero, plus 127. out_scale is 2^-4, out_zero 127.
  * A line has at most 4095 elements. */

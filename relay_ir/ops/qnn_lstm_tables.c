@@ -1,12 +1,12 @@
-/* qnn_lstm_tables.c - an LSTM of codes of 8 or 16 bits, with a cell state of 16 bits, as TensorFlow Lite Micro's
- * reference kernel computes it, bit for bit.
+/* qnn_lstm_tables.c - an LSTM of quantised values of 8 or 16 bits, with a cell state of 16 bits, as TensorFlow Lite
+ * Micro's reference kernel computes it, bit for bit.
  *
- * Inputs: x (i8, rank 3), w (i8, 4 * hidden x input) and r (i8, 4 * hidden x hidden), whose rows are those of the input,
- * forget, cell and output gate; x_bias (i32, 4 * hidden); factors (f32, 8): of the four sums with x, then with h, to
- * units of 2^-12; h (i8, batch x hidden) and c (i16, likewise): the state before; h_bias (i32, 4 * hidden). The zero
- * points of x and h are in the biases. Outputs: y (i8), the hidden state after each step; c after the last. Where x, h
- * and y are i16, without zero points, x_bias is i64, and there is no h_bias; sums have 64 bits, and are rounded once, by
- * the factors' upper 16 bits.
+ * Inputs: x (i8, rank 3), w (i8, 4 * hidden x input) and r (i8, 4 * hidden x hidden), whose rows are those of the
+ * input, forget, cell and output gate; x_bias (i32, 4 * hidden); factors (f32, 8): of the four sums with x, then with
+ * h, to units of 2^-12; h (i8, batch x hidden) and c (i16, likewise): the state before; h_bias (i32, 4 * hidden). The
+ * zero points of x and h are in the biases. Outputs: y (i8), the hidden state after each step; c after the last.
+ * Where x, h and y are i16, without zero points, x_bias is i64, and there is no h_bias; sums have 64 bits, and are
+ * rounded once, by the factors' upper 16 bits.
  *
  * Each gate adds two sums, each brought to 16 bits by itself, to 16 bits, and goes through logistic, or tanh (the
  * cell gate), in units of 2^-15. Products of 15-bit numbers are rounded double (fixed_point.c), sums saturate. */

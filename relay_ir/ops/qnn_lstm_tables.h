@@ -14,14 +14,14 @@ struct lstm_sizes lstm_sizes_of(const struct node *node);
 
 struct lstm_numbers {
     struct fixed_point sum[8]; /* of x in each gate, then of h; wide: 16 bits, and a shift down */
-    bool wide;                 /* codes of 16 bits, sums of 64 */
+    bool wide;                 /* quantised values of 16 bits, sums of 64 */
     struct fixed_point keep, take,
         show;              /* of the products that make the cell and the hidden state */
     int c_factor, c_shift; /* (c * factor + half) >> shift is what q15_tanh takes */
     int c_least, c_most;
 };
 
-/* Whether sums of 16-bit codes with any of these rows fit 32 bits. */
+/* Whether sums of 16-bit quantised values with any of these rows fit 32 bits. */
 bool lstm_fits_32_bits(const struct value *weights);
 
 /* factors: the input of this name. */

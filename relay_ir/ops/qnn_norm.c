@@ -148,7 +148,8 @@ static void normalise(const struct qnn_norm *norm, const struct tensor *x, int64
                                                 root.shift - norm->fraction - QNN_NORM_BITS);
 }
 
-static void eval_codes(const struct node *node, const struct tensor *const *in, struct tensor *out)
+static void eval_quantized(const struct node *node, const struct tensor *const *in,
+                           struct tensor *out)
 {
     const char *layout = norm_is_last(node) ? "NHWC" : "NCHW";
     const struct tensor *bias = node->n_inputs > BIAS ? in[BIAS] : NULL;
@@ -186,6 +187,6 @@ bool eval_qnn_norm(struct ctx *ctx, const struct node *node, const struct tensor
 {
     if (type_minifloat(&in[0]->type))
         return eval_exact_norm(ctx, node, in, out);
-    eval_codes(node, in, out);
+    eval_quantized(node, in, out);
     return true;
 }

@@ -97,7 +97,7 @@ bool infer_qnn_resize(struct ctx *ctx, struct node *node)
     const enum dtype dtype = input_type(node, 0)->dtype;
 
     if (dtype_kind(dtype) == KIND_MINIFLOAT) {
-        if (!exact_check_codes(ctx, node, 0))
+        if (!exact_check_quantized(ctx, node, 0))
             return false;
     } else if (dtype != DTYPE_I8 && dtype != DTYPE_U8) {
         return diag_error(ctx, DIAG_TYPE, node_origin(node),

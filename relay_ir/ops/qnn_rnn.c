@@ -7,7 +7,7 @@
  * gates     qnn_gate.c: in 2^-15
  * cell      32 bits in 2^-20: (f * c + i * g) to nearest, ties up, saturated
  * hidden    16 bits in 2^-h_bits: the products of gates to nearest, ties up, saturated
- * results   codes of the hidden state, of the last hidden state and of the last cells: times one
+ * results   quantised values of the hidden state, of the last hidden state and of the last cells: times one
  *           factor, rounded once, to nearest, ties up; narrow floats ties to even (exact_scale)
  *
  * So a state has about 16 bits, whatever y has, and what is rounded on the way is no more than a
@@ -37,9 +37,9 @@ static bool check_type(struct ctx *ctx, const struct node *node, int input, enum
 }
 
 /* Integers, or narrow floats. */
-static bool check_codes(struct ctx *ctx, const struct node *node, int input)
+static bool check_quantized(struct ctx *ctx, const struct node *node, int input)
 {
-    return type_minifloat(input_type(node, input)) ? exact_check_codes(ctx, node, input)
+    return type_minifloat(input_type(node, input)) ? exact_check_quantized(ctx, node, input)
                                                    : qnn_check_quantized(ctx, node, input);
 }
 
@@ -51,20 +51,21 @@ static bool check_zero(struct ctx *ctx, const struct node *node, int input, enum
 }
 
 /* Quantised values, with a scale and a zero point behind them, or nothing at all. */
-static bool check_state(struct ctx *ctx, const struct node *node, int codes, const char *name,
+static bool check_state(struct ctx *ctx, const struct node *node, int quantized, const char *name,
                         const struct rnn_sizes *s)
 {
     struct type wanted;
 
-    if (!has(node, codes))
+    if (!has(node, quantized))
         return true;
-    if (!has(node, codes + 1) || !has(node, codes + 2))
+    if (!has(node, quantized + 1) || !has(node, quantized + 2))
         return diag_error(ctx, DIAG_SHAPE, node_origin(node),
                           "%s: the scale or zero point of %s is missing", op_name(node->op), name);
-    wanted = rnn_state_type(s, input_type(node, codes)->dtype);
-    return check_codes(ctx, node, codes) && rnn_check_input(ctx, node, codes, name, &wanted) &&
-           qnn_check_scale(ctx, node, codes + 1, 1) &&
-           check_zero(ctx, node, codes + 2, wanted.dtype);
+    wanted = rnn_state_type(s, input_type(node, quantized)->dtype);
+    return check_quantized(ctx, node, quantized) &&
+           rnn_check_input(ctx, node, quantized, name, &wanted) &&
+           qnn_check_scale(ctx, node, quantized + 1, 1) &&
+           check_zero(ctx, node, quantized + 2, wanted.dtype);
 }
 
 /* The scale and zero point of a last state; the latter gives its type. */
@@ -75,14 +76,14 @@ static bool check_result(struct ctx *ctx, const struct node *node, int scale)
                           "%s: one of inputs %d and %d is missing", op_name(node->op), scale,
                           scale + 1);
     return !has(node, scale) ||
-           (qnn_check_scale(ctx, node, scale, 1) && check_codes(ctx, node, scale + 1) &&
+           (qnn_check_scale(ctx, node, scale, 1) && check_quantized(ctx, node, scale + 1) &&
             check_zero(ctx, node, scale + 1, input_type(node, scale + 1)->dtype));
 }
 
 /* i8, or narrow floats where x is one. */
 static bool check_weights(struct ctx *ctx, const struct node *node, int input)
 {
-    return type_minifloat(input_type(node, QNN_RNN_X)) ? exact_check_codes(ctx, node, input)
+    return type_minifloat(input_type(node, QNN_RNN_X)) ? exact_check_quantized(ctx, node, input)
                                                        : check_type(ctx, node, input, DTYPE_I8);
 }
 
@@ -293,19 +294,20 @@ static void step(struct cell *cell)
 /* --- sequences -------------------------------------------------------------------------------- */
 
 /* What element i of the quantised values stands for, in units of a state; not limited yet. */
-static int64_t loaded(const struct qnn_state *state, const struct tensor *codes, int64_t i)
+static int64_t loaded(const struct qnn_state *state, const struct tensor *quantized, int64_t i)
 {
     if (state->format)
-        return exact_scale_whole(exact_steps(state->format, ((const uint8_t *)codes->data)[i]),
+        return exact_scale_whole(exact_steps(state->format, ((const uint8_t *)quantized->data)[i]),
                                  state->exact);
-    return fixed_point_apply(state->factor, tensor_int_at(codes, i) - state->zero, ROUND_SINGLE);
+    return fixed_point_apply(state->factor, tensor_int_at(quantized, i) - state->zero,
+                             ROUND_SINGLE);
 }
 
-static void load(const struct qnn_state *state, const struct tensor *codes, int64_t first,
+static void load(const struct qnn_state *state, const struct tensor *quantized, int64_t first,
                  int64_t n, int64_t most, int64_t *to)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = codes ? limited(loaded(state, codes, first + i), most) : 0;
+        to[i] = quantized ? limited(loaded(state, quantized, first + i), most) : 0;
 }
 
 static void store(const struct qnn_state *state, struct tensor *out, int64_t first, int64_t n,

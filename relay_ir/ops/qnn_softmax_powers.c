@@ -1,7 +1,7 @@
-/* qnn_softmax_powers.c - softmax of 8-bit codes as TensorFlow Lite's reference kernels compute it,
+/* qnn_softmax_powers.c - softmax of 8-bit quantised values as TensorFlow Lite's reference kernels compute it,
  * bit for bit. Inputs: x, powers (i32, 256), out_scale, out_zero, which gives the type: i8, u8 or i16.
  *
- * powers[d], in units of 2^-31, belongs to an element d codes below the greatest of its line; who
+ * powers[d], in units of 2^-31, belongs to an element d steps below the greatest of its line; who
  * makes the node has scale and beta in it. A line's sum adds the powers in units of 2^-19, each
  * rounded; the result is its power times the sum's reciprocal (q31_reciprocal) in units of 2^-8,
  * of 2^-16 for i16, rounded to nearest, ties away from zero, plus the least code. out_zero is that

@@ -1,9 +1,9 @@
 /* qnn_table.c - what goes through a table of 256 entries, one for each code of 8 bits.
  *
  * qnn.lut      y = table[x - least code], or table[channel, x - least code] with the channel along
- *              `axis`. Of FP8 (and other narrow floats of 8 bits) codes are looked up as u8,
+ *              `axis`. Of FP8 (and other narrow floats of 8 bits) quantised values are looked up as u8,
  *              and the table may be i32. Inputs: x, table, out_scale, out_zero: the latter say what
- *              the table's numbers mean, and are read by nobody here. Codes of 16 bits: qnn_pwl.c
+ *              the table's numbers mean, and are read by nobody here. Quantised values of 16 bits: qnn_pwl.c
  * qnn.softmax  see qnn_softmax_of. Inputs: x, in_scale, in_zero (without effect: only differences
  *              count), out_scale, out_zero. qnn.log_softmax has the same inputs, see
  *              qnn_log_softmax_of. Powers of differences of 16 bits are products of two entries
@@ -73,14 +73,14 @@ bool eval_qnn_lut(struct ctx *ctx, const struct node *node, const struct tensor 
                   struct tensor *out)
 {
     const int64_t n = type_elements(&out->type), axis = node->attrs.axis.axis;
-    const bool codes = dtype_kind(in[0]->type.dtype) == KIND_MINIFLOAT;
-    const int64_t least = codes ? 0 : (int64_t)dtype_least(in[0]->type.dtype);
+    const bool quantized = dtype_kind(in[0]->type.dtype) == KIND_MINIFLOAT;
+    const int64_t least = quantized ? 0 : (int64_t)dtype_least(in[0]->type.dtype);
     const int64_t rows = in[1]->type.rank == 2 ? in[1]->type.dim[0] : 1;
     const int64_t inner = rows > 1 ? type_span(&out->type, (int)axis + 1, out->type.rank) : 1;
 
     (void)ctx;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t x = codes ? ((const uint8_t *)in[0]->data)[i] : tensor_int_at(in[0], i);
+        const int64_t x = quantized ? ((const uint8_t *)in[0]->data)[i] : tensor_int_at(in[0], i);
 
         copy_element(out, i, in[1], x - least + i / inner % rows * QNN_VALUES);
     }

@@ -205,13 +205,13 @@ RULE(chain_to_table)
 RULE(table_of_table)
 
 /* stored_constants.c */
-RULE(codes_of_weights)
-RULE(take_of_codes)
+RULE(quantized_of_weights)
+RULE(take_of_quantized)
 RULE(turn_before_decoder)
-RULE(turned_codes)
+RULE(turned_quantized)
 
 /* narrow_product.c */
-RULE(product_of_codes)
+RULE(product_of_quantized)
 
 /* exact_order.c */
 RULE(arg_before_decode)

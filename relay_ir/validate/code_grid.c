@@ -32,12 +32,12 @@ static void list_integers(int most, struct code_grid *out)
     out->most = most;
 }
 
-bool code_grid_of(const struct type *codes, struct code_grid *out)
+bool code_grid_of(const struct type *quantized, struct code_grid *out)
 {
-    const struct minifloat *format = type_minifloat(codes);
+    const struct minifloat *format = type_minifloat(quantized);
 
     *out = (struct code_grid){ .n = 0 };
-    switch (codes->dtype) {
+    switch (quantized->dtype) {
     case DTYPE_I4: list_integers(7, out); return true;
     case DTYPE_I8: list_integers(127, out); return true;
     case DTYPE_I16: *out = (struct code_grid){ .most = 32767, .half_step = 0.5 }; return true;

@@ -14,7 +14,7 @@ struct code_grid {
 };
 
 /* False if the type is not a stored format. Integers are symmetric: -127 .. 127. */
-bool code_grid_of(const struct type *codes, struct code_grid *out);
+bool code_grid_of(const struct type *quantized, struct code_grid *out);
 
 /* Distance of x from the nearest number of the format; beyond the greatest, from that. */
 double code_grid_distance(const struct code_grid *grid, double x);

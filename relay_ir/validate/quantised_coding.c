@@ -70,14 +70,14 @@ static bool is_same_value(const struct coding *c, const char *a, const char *b)
  * and the quotient before, take two units in the last place. */
 static bool is_nearest(const struct node *decoder, const struct tensor *weight)
 {
-    const struct tensor codes = value_tensor(decoder->inputs[0]);
+    const struct tensor quantized = value_tensor(decoder->inputs[0]);
     struct code_grid grid;
 
-    if (!code_grid_of(&codes.type, &grid) || !type_same_shape(&codes.type, &weight->type))
+    if (!code_grid_of(&quantized.type, &grid) || !type_same_shape(&quantized.type, &weight->type))
         return false;
-    for (int64_t i = 0; i < type_elements(&codes.type); i++) {
+    for (int64_t i = 0; i < type_elements(&quantized.type); i++) {
         const double scale = stored_scale(decoder, i), x = tensor_at(weight, i) / scale;
-        const double apart = fabs(stored_code(&codes, i) - stored_zero(decoder, i) - x);
+        const double apart = fabs(stored_code(&quantized, i) - stored_zero(decoder, i) - x);
 
         if (!(scale > 0) || !(apart <= code_grid_distance(&grid, x) + 0x1p-22 * fabs(x)))
             return false;

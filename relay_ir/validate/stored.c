@@ -58,10 +58,10 @@ double stored_zero(const struct node *decoder, int64_t i)
     return 0;
 }
 
-double stored_code(const struct tensor *codes, int64_t i)
+double stored_code(const struct tensor *quantized, int64_t i)
 {
-    const struct type *type = &codes->type;
-    const double number = tensor_at(codes, i);
+    const struct type *type = &quantized->type;
+    const double number = tensor_at(quantized, i);
 
     return type_has_blocks(type) ? number / (double)type->quant->scale[block_of(type, i)] : number;
 }

@@ -16,6 +16,6 @@ double stored_zero(const struct node *decoder, int64_t i);
 int64_t stored_channel(const struct node *decoder, int64_t i);
 
 /* Element i as its format has it, without any scale. */
-double stored_code(const struct tensor *codes, int64_t i);
+double stored_code(const struct tensor *quantized, int64_t i);
 
 #endif

@@ -195,7 +195,7 @@ static bool bind_conv_bf16(struct bind *bind)
     struct epilogue_store end;
     bool stores;
 
-    place.codes = true;
+    place.quantized = true;
     place.some = some;
     stores = epilogue_store_of(bind, &w, &place, "vector_f32", "LANES", &end);
     keys_offer(bind->keys, "tin", dtype_c_type(anchor_source(bind->region, 0)->type.dtype));

@@ -88,7 +88,7 @@ static struct tile_place place_of(const struct window *w, bool twice)
                            : "(oh * OUT_W)",
         .channel = twice ? "0" : "block",
         .channels = twice ? "(2 * CHANNELS)" : "CHANNELS",
-        .codes = true,
+        .quantized = true,
         .some = w->in_c % BF16_LANES != 0 && !twice,
         .twice = twice,
     };

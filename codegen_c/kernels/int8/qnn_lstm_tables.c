@@ -68,7 +68,7 @@ static void bind_weigh(struct bind *bind, const char *key, const struct value *w
     bind_helper(bind, helper);
 }
 
-/* Codes of 16 bits: biases of 64 bits, and none of the hidden state, which has no zero point. */
+/* Quantised values of 16 bits: biases of 64 bits, and none of the hidden state, which has no zero point. */
 static void bind_width(struct bind *bind, bool wide)
 {
     const struct node *node = bind->region->anchor;

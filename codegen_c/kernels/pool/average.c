@@ -13,14 +13,14 @@
 bool takes_qnn_scales(const struct region *region, int64_t n, const char **why)
 {
     const struct node *node = region->anchor;
-    const int64_t codes = (int64_t)1 << 8 * dtype_bytes(anchor_input(region, 0)->dtype);
+    const int64_t levels = (int64_t)1 << 8 * dtype_bytes(anchor_input(region, 0)->dtype);
 
     for (int i = 1; i < node->n_inputs; i++)
         if (node->inputs[i]->kind != VALUE_CONSTANT) {
             *why = "a scale or zero point is not known at compile time";
             return false;
         }
-    if (type_minifloat(anchor_input(region, 0)) || n <= INT32_MAX / codes)
+    if (type_minifloat(anchor_input(region, 0)) || n <= INT32_MAX / levels)
         return true;
     *why = "a sum may leave 32 bits";
     return false;

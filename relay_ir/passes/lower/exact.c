@@ -19,7 +19,7 @@ bool small_equal(const struct small *a, const struct small *b)
 }
 
 /* AFP is for weights: its codec belongs to the type, which tables would have to carry along. */
-static bool has_codes(const struct value *value, struct small *small)
+static bool has_quantized(const struct value *value, struct small *small)
 {
     *small = (struct small){ .dtype = value->type.dtype,
                              .format = dtype_minifloat(value->type.dtype),
@@ -48,7 +48,7 @@ bool encodes(struct rewrite *rewrite, const struct node *node, struct small *sma
     const bool cast = node->op == OP_CAST;
 
     if ((!cast && node->op != OP_QNN_QUANTIZE) || node->inputs[0]->type.dtype != DTYPE_F32 ||
-        !has_codes(node->outputs[0], small))
+        !has_quantized(node->outputs[0], small))
         return false;
     if (cast)
         return node->attrs.cast.saturate;
@@ -60,7 +60,7 @@ struct node *decoder_of(struct rewrite *rewrite, const struct value *value, stru
     struct node *node = value->def;
 
     if (!node || (node->op != OP_CAST && node->op != OP_QNN_DEQUANTIZE) ||
-        value->type.dtype != DTYPE_F32 || !has_codes(node->inputs[0], small))
+        value->type.dtype != DTYPE_F32 || !has_quantized(node->inputs[0], small))
         return NULL;
     return node->op == OP_CAST || has_scale(rewrite, node->inputs[1], small) ? node : NULL;
 }
@@ -232,7 +232,7 @@ static struct value *rebuilt(struct chain *chain, const struct value *value)
 }
 
 /* The constant of all codes, 0 to 255. */
-static struct value *all_codes(struct rewrite *rewrite, enum dtype dtype)
+static struct value *all_quantized(struct rewrite *rewrite, enum dtype dtype)
 {
     const int64_t n = CODES;
     const struct type type = type_make(dtype, 1, &n);
@@ -269,9 +269,9 @@ static void remove_built(struct rewrite *rewrite, const struct node *prev)
         node_remove(rewrite->root->prev);
 }
 
-static struct value *through(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                             const struct value *leaf, const struct value *value,
-                             const struct small *to, bool by_channel)
+static struct value *through(struct rewrite *rewrite, struct value *quantized,
+                             const struct small *from, const struct value *leaf,
+                             const struct value *value, const struct small *to, bool by_channel)
 {
     const union attrs decode = { .axis = { 0 } }, encode = { .quantize = { .saturate = true } };
     union attrs lut = { .axis = { 0 } };
@@ -280,7 +280,7 @@ static struct value *through(struct rewrite *rewrite, struct value *codes, const
     struct value *numbers, *table = NULL;
 
     chain.numbers =
-        rule_build3(rewrite, OP_QNN_DEQUANTIZE, &decode, all_codes(rewrite, from->dtype),
+        rule_build3(rewrite, OP_QNN_DEQUANTIZE, &decode, all_quantized(rewrite, from->dtype),
                     scale_operand(rewrite, from->scale), zero_operand(rewrite, from->dtype));
     numbers = rebuilt(&chain, value);
     if (numbers && numbers->type.dtype == DTYPE_F32)
@@ -292,25 +292,25 @@ static struct value *through(struct rewrite *rewrite, struct value *codes, const
         return NULL;
     lut.axis.axis = table->type.rank == 2 ? chain.axis : 0;
     return rule_build(rewrite, OP_QNN_LUT, &lut, 4,
-                      (struct value *[]){ codes, table, scale_operand(rewrite, to->scale),
+                      (struct value *[]){ quantized, table, scale_operand(rewrite, to->scale),
                                           zero_operand(rewrite, to->dtype) });
 }
 
-struct value *through_table(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                            const struct value *leaf, const struct value *value,
-                            const struct small *to)
+struct value *through_table(struct rewrite *rewrite, struct value *quantized,
+                            const struct small *from, const struct value *leaf,
+                            const struct value *value, const struct small *to)
 {
-    return through(rewrite, codes, from, leaf, value, to, false);
+    return through(rewrite, quantized, from, leaf, value, to, false);
 }
 
-struct value *through_tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                             const struct value *leaf, const struct value *value,
-                             const struct small *to)
+struct value *through_tables(struct rewrite *rewrite, struct value *quantized,
+                             const struct small *from, const struct value *leaf,
+                             const struct value *value, const struct small *to)
 {
-    return through(rewrite, codes, from, leaf, value, to, true);
+    return through(rewrite, quantized, from, leaf, value, to, true);
 }
 
-struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
+struct value *exact_numbers_of(struct rewrite *rewrite, struct value *quantized,
                                const struct small *small, double unit)
 {
     const union attrs axis = { .axis = { 0 } }, cast = { .cast = { DTYPE_I64, true } };
@@ -325,7 +325,7 @@ struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
     return rule_build1(
         rewrite, OP_CAST, &cast,
         rule_build(rewrite, OP_QNN_LUT, &axis, 4,
-                   (struct value *[]){ codes, constant_new(rewrite->fn, "table", &type, table),
+                   (struct value *[]){ quantized, constant_new(rewrite->fn, "table", &type, table),
                                        scale_operand(rewrite, unit),
                                        zero_operand(rewrite, DTYPE_I32) }));
 }
@@ -340,12 +340,12 @@ bool exact_find_behind(struct rewrite *rewrite, const struct node *root,
 }
 
 struct value *exact_bounded(struct rewrite *rewrite, const struct exact_behind *behind,
-                            const struct node *root, struct value *codes)
+                            const struct node *root, struct value *quantized)
 {
     for (int i = 0; i < behind->n_bounds; i++)
         rule_covers(rewrite, behind->bounds[i]);
-    if (!codes || behind->n_bounds == 0)
-        return codes;
-    return through_table(rewrite, codes, &behind->out, behind->value, root->inputs[0],
+    if (!quantized || behind->n_bounds == 0)
+        return quantized;
+    return through_table(rewrite, quantized, &behind->out, behind->value, root->inputs[0],
                          &behind->out);
 }

@@ -21,8 +21,9 @@ bool small_equal(const struct small *a, const struct small *b);
 bool encodes(struct rewrite *rewrite, const struct node *node, struct small *small);
 struct node *decoder_of(struct rewrite *rewrite, const struct value *value, struct small *small);
 
-/* Decodes `codes` as the decoder `like` does. */
-struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *codes);
+/* Decodes `quantized` as the decoder `like` does. */
+struct value *decode_like(struct rewrite *rewrite, const struct node *like,
+                          struct value *quantized);
 
 /* True if a and b are one value, or decode one value with equal scales: each reader has its own
  * decoder. */
@@ -44,20 +45,20 @@ struct value *behind_bounds(const struct value *value, const struct node *encode
 /* Replaces element-wise operators between decoder and encoder by one table from `from` to `to`.
  * `value` is encoded, `leaf` is the decoded value that it depends on; equal ones change scale or
  * format only. NULL if the operators read anything else. */
-struct value *through_table(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                            const struct value *leaf, const struct value *value,
-                            const struct small *to);
+struct value *through_table(struct rewrite *rewrite, struct value *quantized,
+                            const struct small *from, const struct value *leaf,
+                            const struct value *value, const struct small *to);
 
 /* through_table with constants along one axis of the leaf: one table per channel. */
-struct value *through_tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                             const struct value *leaf, const struct value *value,
-                             const struct small *to);
+struct value *through_tables(struct rewrite *rewrite, struct value *quantized,
+                             const struct small *from, const struct value *leaf,
+                             const struct value *value, const struct small *to);
 
 /* Decoded values in units of `unit`, to nearest, below 2^31, by a table: i64. */
-struct value *exact_numbers_of(struct rewrite *rewrite, struct value *codes,
+struct value *exact_numbers_of(struct rewrite *rewrite, struct value *quantized,
                                const struct small *small, double unit);
 
-/* Clamps between a value and its encoder. They become a table of codes: encoding is monotonic, so
+/* Clamps between a value and its encoder. They become a table of quantised values: encoding is monotonic, so
  * the order of clamping and encoding does not matter. */
 struct exact_behind {
     struct small out;
@@ -69,8 +70,8 @@ struct exact_behind {
 bool exact_find_behind(struct rewrite *rewrite, const struct node *root,
                        struct exact_behind *behind);
 
-/* Applies the clamps to the codes of behind->value. */
+/* Applies the clamps to the quantised values of behind->value. */
 struct value *exact_bounded(struct rewrite *rewrite, const struct exact_behind *behind,
-                            const struct node *root, struct value *codes);
+                            const struct node *root, struct value *quantized);
 
 #endif

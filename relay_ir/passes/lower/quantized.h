@@ -62,10 +62,10 @@ typedef struct value *decoded_values(struct rewrite *rewrite, const struct node 
 bool pairs_before(struct module *module, ordered_values *ordered, decoded_values *decoded,
                   bool *changed);
 
-/* hardmax as one_hot of the argmax of `codes`, which are ordered as root's input; dtype's value
+/* hardmax as one_hot of the argmax of `quantized`, which are ordered as root's input; dtype's value
  * `one` stands for 1, and 0 for 0. */
 struct value *one_hot_of_greatest(struct rewrite *rewrite, const struct node *root,
-                                  struct value *codes, enum dtype dtype, unsigned one);
+                                  struct value *quantized, enum dtype dtype, unsigned one);
 
 /* nn.global_avg_pool as a quantised average over one window, which backends support: operator and
  * attributes. A mean above three dimensions. */

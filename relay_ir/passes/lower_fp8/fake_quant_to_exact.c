@@ -5,7 +5,7 @@
  *          decode the weights)
  * gives    qnn.conv, dense, matmul with sums of 64 bits and qnn.requantize; qnn.add, mul, div,
  *          averages, norms and the like; tables (qnn.lut); operators that move or choose read and
- *          write codes
+ *          write quantised values
  * method   local rewrite rules. What moves, and tables, change no bit. Products, sums, averages and
  *          norms are rounded once, from the exact sum, where f32 rounds each partial sum as well:
  *          their results may be one code apart

@@ -18,13 +18,13 @@
 #include "relay_ir/products.h"
 
 static const struct rule rules[] = {
-    { "product_of_codes", product_of_codes,
+    { "product_of_quantized", product_of_quantized,
       ROOTS(OP_CONV1D, OP_CONV2D, OP_CONV3D, OP_CONV1D_TRANSPOSE, OP_CONV2D_TRANSPOSE,
             OP_CONV3D_TRANSPOSE, OP_DENSE, OP_MATMUL) },
-    { "turned_codes", turned_codes, ROOTS(OP_TRANSPOSE) },
+    { "turned_quantized", turned_quantized, ROOTS(OP_TRANSPOSE) },
     { "turn_before_decoder", turn_before_decoder, ROOTS(OP_TRANSPOSE) },
-    { "codes_of_weights", codes_of_weights, ROOTS(OP_QNN_DEQUANTIZE) },
-    { "take_of_codes", take_of_codes, ROOTS(OP_TAKE) },
+    { "quantized_of_weights", quantized_of_weights, ROOTS(OP_QNN_DEQUANTIZE) },
+    { "take_of_quantized", take_of_quantized, ROOTS(OP_TAKE) },
 };
 
 enum { LEAST_NUMBERS = 64 }; /* of constants whose bytes are worth a word */
@@ -41,22 +41,22 @@ static const struct node *reader_of(const struct value *value)
 }
 
 /* A decoder that is left is folded later: stored numbers of 8 bits and fewer become f32. */
-static void warn_of_codes(struct module *module)
+static void warn_of_quantized(struct module *module)
 {
     for (const struct node *node = module->main->first; node; node = node->next) {
-        const struct value *codes = node->n_inputs ? node->inputs[0] : NULL;
+        const struct value *quantized = node->n_inputs ? node->inputs[0] : NULL;
         const struct node *reader;
 
-        if (node->op != OP_QNN_DEQUANTIZE || codes->kind != VALUE_CONSTANT ||
-            dtype_packed_bits(codes->type.dtype) > 8 || !node->outputs[0]->uses ||
+        if (node->op != OP_QNN_DEQUANTIZE || quantized->kind != VALUE_CONSTANT ||
+            dtype_packed_bits(quantized->type.dtype) > 8 || !node->outputs[0]->uses ||
             node->outputs[0]->type.dtype != DTYPE_F32 ||
-            type_elements(&codes->type) < LEAST_NUMBERS)
+            type_elements(&quantized->type) < LEAST_NUMBERS)
             continue;
         reader = reader_of(node->outputs[0]);
         diag_warn(module->ctx, DIAG_QUANTIZE, node_origin(reader),
                   "the constant '%s' is stored as %s, and becomes f32: %s reads it",
-                  str_safe(&module->ctx->perm, codes->name, 200), dtype_name(codes->type.dtype),
-                  op_name(reader->op));
+                  str_safe(&module->ctx->perm, quantized->name, 200),
+                  dtype_name(quantized->type.dtype), op_name(reader->op));
         if (is_product(reader->op))
             diag_note(
                 module->ctx,
@@ -73,14 +73,14 @@ static void warn_of_codes(struct module *module)
 static void warn_of_blocks(struct module *module)
 {
     for (const struct node *node = module->main->first; node; node = node->next) {
-        const struct value *codes = node->n_inputs ? node->inputs[0] : NULL;
+        const struct value *quantized = node->n_inputs ? node->inputs[0] : NULL;
 
-        if (node->op != OP_CAST || !type_has_blocks(&codes->type) || !node->outputs[0]->uses)
+        if (node->op != OP_CAST || !type_has_blocks(&quantized->type) || !node->outputs[0]->uses)
             continue;
         diag_warn(module->ctx, DIAG_QUANTIZE, node_origin(node),
                   "the weights '%s' are in blocks of %lld, and become f32",
-                  str_safe(&module->ctx->perm, codes->name, 200),
-                  (long long)codes->type.quant->block);
+                  str_safe(&module->ctx->perm, quantized->name, 200),
+                  (long long)quantized->type.quant->block);
         diag_note(module->ctx, "only convolutions and products of matrices read them as they are");
     }
 }
@@ -91,7 +91,7 @@ bool pass_fold_dequantize(struct module *module)
 
     if (ok) {
         warn_of_blocks(module);
-        warn_of_codes(module);
+        warn_of_quantized(module);
     }
     return ok;
 }

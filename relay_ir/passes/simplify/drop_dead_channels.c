@@ -2,14 +2,14 @@
  * input.
  *
  * needs    types; weights, biases and scales are constants
- * gives    fewer channels of a qnn.conv2d that only another qnn.conv2d reads, behind biases, scales, bounds and depthwise
- *          convolutions: weights of a channel are not all 0
+ * gives    fewer channels of a qnn.conv2d that only another qnn.conv2d reads, behind biases, scales, bounds and
+ *          depthwise convolutions: weights of a channel are not all 0
  *
  * Training gives channels up: weights decay to 0, or are pruned. A channel of such weights is its bias, rescaled; what
- * the reader's sums get of it is added to the reader's biases. What a dead channel holds the reference evaluator says, of
- * the same operators on dead channels alone: so it may also be found that it is not the same everywhere, because a
- * depthwise convolution pads it. As many channels stay that their number is a multiple of four, which kernels take at
- * once. */
+ * the reader's sums get of it is added to the reader's biases. What a dead channel holds the reference evaluator
+ * says, of the same operators on dead channels alone: so it may also be found that it is not the same everywhere,
+ * because a depthwise convolution pads it. As many channels stay that their number is a multiple of four, which
+ * kernels take at once. */
 #include <string.h>
 
 #include "relay_ir/interpret.h"
@@ -174,7 +174,8 @@ static void remove_back_to(struct value *value, const struct value *end)
 }
 
 /* What dead channels hold where the reader reads them. False: they are too large, or something failed. */
-static bool codes_of_dead(const struct chain *chain, struct bulk *bulk, struct tensor *codes)
+static bool quantized_of_dead(const struct chain *chain, struct bulk *bulk,
+                              struct tensor *quantized)
 {
     struct type type = chain->producer->outputs[0]->type;
     struct function *fn = chain->producer->fn;
@@ -187,7 +188,7 @@ static bool codes_of_dead(const struct chain *chain, struct bulk *bulk, struct t
     sums = constant_new(fn, "dead", &type, constant_alloc(fn, &type));
     value = links_on(chain, sums, true);
     ok = value && interpret_within_limits(chain->module->ctx, value, type_elements(&value->type),
-                                          bulk, codes);
+                                          bulk, quantized);
     remove_back_to(value, sums);
     return ok;
 }
@@ -202,22 +203,22 @@ static bool is_padded(const struct node *conv)
     return false;
 }
 
-/* Channels that do not hold one code, or one that the reader's padding is not, are not dead after all; then those beyond
- * a multiple of LANES. codes[]: of the channels that were dead. */
-static void keep_some(struct chain *chain, const struct tensor *codes, int64_t *held)
+/* Channels that do not hold one code, or one that the reader's padding is not, are not dead after all; then those
+ * beyond a multiple of LANES. quantized[]: of the channels that were dead. */
+static void keep_some(struct chain *chain, const struct tensor *quantized, int64_t *held)
 {
     const struct tensor zero = value_tensor(chain->reader->inputs[2]);
-    const int64_t rows = codes->type.dim[0], n = codes->type.dim[1];
-    const int64_t size = type_elements(&codes->type) / (rows * n);
+    const int64_t rows = quantized->type.dim[0], n = quantized->type.dim[1];
+    const int64_t size = type_elements(&quantized->type) / (rows * n);
     int64_t missing;
 
     for (int64_t c = 0, i = 0; c < chain->n_channels; c++) {
         if (!chain->dead[c])
             continue;
-        held[c] = tensor_int_at(codes, i * size);
+        held[c] = tensor_int_at(quantized, i * size);
         for (int64_t r = 0; r < rows; r++)
             for (int64_t k = 0; k < size; k++)
-                if (tensor_int_at(codes, (r * n + i) * size + k) != held[c])
+                if (tensor_int_at(quantized, (r * n + i) * size + k) != held[c])
                     chain->dead[c] = false;
         if (is_padded(chain->reader) && held[c] != tensor_int_at(&zero, 0))
             chain->dead[c] = false;
@@ -288,7 +289,7 @@ static bool drop(struct chain *chain, const int64_t *held)
 static bool drop_behind(struct node *producer, struct node **next)
 {
     struct chain chain;
-    struct tensor codes;
+    struct tensor quantized;
     int64_t *held;
 
     if (!find_chain(producer, &chain) || chain.bias->inputs[1]->type.dtype != DTYPE_I32)
@@ -297,9 +298,9 @@ static bool drop_behind(struct node *producer, struct node **next)
     if (chain.n_dead == 0 || chain.n_dead == chain.n_channels)
         return true;
     held = arena_array(&chain.module->ctx->scratch, int64_t, chain.n_channels);
-    if (!codes_of_dead(&chain, &chain.module->bulk, &codes))
+    if (!quantized_of_dead(&chain, &chain.module->bulk, &quantized))
         return chain.module->ctx->diags.n_errors == 0;
-    keep_some(&chain, &codes, held);
+    keep_some(&chain, &quantized, held);
     if (chain.n_dead > 0 && !drop(&chain, held))
         return false;
     *next = chain.n_dead > 0 ? chain.bias->inputs[0]->def : *next;

@@ -1,5 +1,5 @@
 /* exact_binary.c - sums, differences, products and quotients of FP8 numbers that are encoded again.
- * Bounds (relu, clip) between them and the encoder become a table of codes: encoding is monotonous,
+ * Bounds (relu, clip) between them and the encoder become a table of quantised values: encoding is monotonous,
  * so that it does not matter which comes first. */
 #include <math.h>
 

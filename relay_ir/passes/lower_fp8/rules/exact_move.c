@@ -1,5 +1,5 @@
-/* exact_move.c - what needs no arithmetic on FP8: operators that move or choose codes go in front
- * of what decodes them, chains of element-wise operators become tables of 256 codes. */
+/* exact_move.c - what needs no arithmetic on FP8: operators that move or choose quantised values go in front
+ * of what decodes them, chains of element-wise operators become tables of 256 quantised values. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -8,13 +8,14 @@
 #include "relay_ir/ops/resize.h"
 #include "relay_ir/passes/lower/exact.h"
 
-struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *codes)
+struct value *decode_like(struct rewrite *rewrite, const struct node *like, struct value *quantized)
 {
     const union attrs axis = { .axis = { 0 } };
 
     if (like->op == OP_CAST)
-        return rule_build1(rewrite, OP_CAST, &like->attrs, codes);
-    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &axis, codes, like->inputs[1], like->inputs[2]);
+        return rule_build1(rewrite, OP_CAST, &like->attrs, quantized);
+    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &axis, quantized, like->inputs[1],
+                       like->inputs[2]);
 }
 
 /* op(decode(x)) -> decode(op(x)): see the table; max_pool takes the same element. */
@@ -38,7 +39,7 @@ struct value *resize_before_decode(struct rewrite *rewrite, struct node *root)
     return resize_only_moves(&root->attrs.resize) ? move_before_decode(rewrite, root) : NULL;
 }
 
-/* pad with 0, with or without codes: all zeros are the same. */
+/* pad with 0, with or without quantised values: all zeros are the same. */
 struct value *pad_before_decode(struct rewrite *rewrite, struct node *root)
 {
     return root->attrs.pad.value == 0 || strcmp(root->attrs.pad.mode, "constant") != 0
@@ -69,7 +70,7 @@ struct value *join_before_decode(struct rewrite *rewrite, struct node *root)
                        rule_build(rewrite, OP_CONCATENATE, &root->attrs, root->n_inputs, parts));
 }
 
-/* encode(concatenate(decode(x) ...)) -> concatenate of codes, through tables where scales differ */
+/* encode(concatenate(decode(x) ...)) -> concatenate of quantised values, through tables where scales differ */
 struct value *encode_of_concatenate(struct rewrite *rewrite, struct node *root)
 {
     const struct node *node = defined_by(root->inputs[0], OP_CONCATENATE), *decoder;
@@ -133,9 +134,9 @@ static bool find_leaf(struct rewrite *rewrite, struct value *value, int depth, s
     return true;
 }
 
-typedef struct value *tables(struct rewrite *rewrite, struct value *codes, const struct small *from,
-                             const struct value *leaf, const struct value *value,
-                             const struct small *to);
+typedef struct value *tables(struct rewrite *rewrite, struct value *quantized,
+                             const struct small *from, const struct value *leaf,
+                             const struct value *value, const struct small *to);
 
 static struct value *encode_by(tables *through, struct rewrite *rewrite, const struct node *root)
 {

@@ -75,7 +75,7 @@ static bool line_is_fine(const struct node *node, const struct small *in)
            node->inputs[0]->type.dim[attrs->axis] <= exact_most_squares(in->format);
 }
 
-/* The operator of codes, with the bounds behind it. */
+/* The operator of quantised values, with the bounds behind it. */
 static struct value *built(struct rewrite *rewrite, const struct exact_behind *behind,
                            const struct node *root, const struct node *decoder,
                            const struct small *in)

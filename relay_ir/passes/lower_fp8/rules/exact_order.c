@@ -1,7 +1,7 @@
 /* exact_order.c - what compares FP8 numbers, in integers: argmax, argmin, topk, hardmax, max, min,
  * maximum and minimum; and where, which chooses by something else. A table (qnn.lut) makes of each
  * code its rank among all numbers of the format, -127 .. 127, which is in their order; another one
- * makes codes of ranks. Both zeros have the rank 0, and so has NaN, as in all exact arithmetic
+ * makes quantised values of ranks. Both zeros have the rank 0, and so has NaN, as in all exact arithmetic
  * (relay_ir/ops/exact.h). Without a sign a rank is the code less 128. */
 #include <math.h>
 #include <string.h>
@@ -31,9 +31,9 @@ static struct value *through(struct rewrite *rewrite, struct value *x, enum dtyp
                                           zero_operand(rewrite, dtype) });
 }
 
-/* The ranks of codes. */
+/* The ranks of quantised values. */
 static struct value *places_of(struct rewrite *rewrite, const struct minifloat *format,
-                               struct value *codes)
+                               struct value *quantized)
 {
     uint8_t table[CODES];
 
@@ -45,12 +45,12 @@ static struct value *places_of(struct rewrite *rewrite, const struct minifloat *
                       : code & NEGATIVE                       ? (uint8_t)(int8_t)-place
                                                               : (uint8_t)place;
     }
-    return through(rewrite, codes, DTYPE_I8, 1, table, "place");
+    return through(rewrite, quantized, DTYPE_I8, 1, table, "place");
 }
 
-/* The codes at ranks, which are i8, counted from -128 in a table. */
-static struct value *codes_at(struct rewrite *rewrite, const struct small *small,
-                              struct value *places)
+/* The quantised values at ranks, which are i8, counted from -128 in a table. */
+static struct value *quantized_at(struct rewrite *rewrite, const struct small *small,
+                                  struct value *places)
 {
     uint8_t table[CODES];
 
@@ -64,7 +64,7 @@ static struct value *codes_at(struct rewrite *rewrite, const struct small *small
     return through(rewrite, places, small->dtype, small->scale, table, "code");
 }
 
-/* The ranks of the codes that the root reads; NULL where it reads none. */
+/* The ranks of the quantised values that the root reads; NULL where it reads none. */
 static struct value *places(struct rewrite *rewrite, const struct node *root)
 {
     struct small small;
@@ -89,22 +89,23 @@ struct value *hardmax_before_decode(struct rewrite *rewrite, struct node *root)
 {
     const union attrs cast = { .cast = { .dtype = DTYPE_F32, .saturate = true } };
     struct small small;
-    struct value *x = type_elements(&root->inputs[0]->type) ? places(rewrite, root) : NULL, *codes;
+    struct value *x = type_elements(&root->inputs[0]->type) ? places(rewrite, root) : NULL,
+                 *quantized;
 
     if (!x || !decoder_of(rewrite, root->inputs[0], &small))
         return NULL;
-    codes =
+    quantized =
         one_hot_of_greatest(rewrite, root, x, small.dtype, minifloat_encode(small.format, 1, true));
-    return codes ? rule_build1(rewrite, OP_CAST, &cast, codes) : NULL;
+    return quantized ? rule_build1(rewrite, OP_CAST, &cast, quantized) : NULL;
 }
 
 static struct value *decoded(struct rewrite *rewrite, const struct node *root, struct value *values)
 {
     struct small small;
     struct node *decoder = decoder_of(rewrite, root->inputs[0], &small);
-    struct value *codes = codes_at(rewrite, &small, values);
+    struct value *quantized = quantized_at(rewrite, &small, values);
 
-    return codes ? decode_like(rewrite, decoder, codes) : NULL;
+    return quantized ? decode_like(rewrite, decoder, quantized) : NULL;
 }
 
 bool pairs_before_decode(struct module *module, bool *changed)
@@ -112,7 +113,7 @@ bool pairs_before_decode(struct module *module, bool *changed)
     return pairs_before(module, places, decoded, changed);
 }
 
-/* max, min or global_max_pool(decode(x)) -> decode(that of ranks of x, as codes) */
+/* max, min or global_max_pool(decode(x)) -> decode(that of ranks of x, as quantised values) */
 struct value *greatest_before_decode(struct rewrite *rewrite, struct node *root)
 {
     struct value *x = places(rewrite, root);
@@ -131,7 +132,7 @@ static bool is_operand(struct rewrite *rewrite, const struct value *value)
                                          : decoder_of(rewrite, value, &small) != NULL;
 }
 
-/* The operand encoded as the result is: codes as they are, through a table, or a constant that will
+/* The operand encoded as the result is: quantised values as they are, through a table, or a constant that will
  * be folded. NULL where they cannot be. */
 static struct value *encoded(struct rewrite *rewrite, struct value *operand,
                              const struct small *out)
@@ -166,7 +167,7 @@ static bool orders(const struct node *node)
 }
 
 /* encode(maximum, minimum, where, scatter or one_hot of decode(x) ... and constants) -> the same of
- * codes, or of their ranks: encoding is monotonous, so that it does not matter which comes
+ * quantised values, or of their ranks: encoding is monotonous, so that it does not matter which comes
  * first. */
 struct value *exact_choice(struct rewrite *rewrite, struct node *root)
 {
@@ -195,6 +196,6 @@ struct value *exact_choice(struct rewrite *rewrite, struct node *root)
     }
     y = rule_build(rewrite, node->op, &node->attrs, node->n_inputs, inputs);
     if (y && orders(node))
-        y = codes_at(rewrite, &behind.out, y);
+        y = quantized_at(rewrite, &behind.out, y);
     return exact_bounded(rewrite, &behind, root, y);
 }

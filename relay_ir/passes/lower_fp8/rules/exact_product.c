@@ -105,7 +105,7 @@ static bool find_product_node(struct rewrite *rewrite, const struct node *root, 
     return false;
 }
 
-/* Weights: codes behind a dequantize with one scale or one for each output channel, or a cast. */
+/* Weights: quantised values behind a dequantize with one scale or one for each output channel, or a cast. */
 static bool find_weights(struct product *p)
 {
     const struct node *node = p->node->inputs[1]->def;

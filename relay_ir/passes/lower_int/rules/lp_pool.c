@@ -1,7 +1,7 @@
 /* lp_pool.c - lp_pool between decoders and an encoder becomes averages, of which others make
  * integers: windows of n numbers have the sum n * average, and a table gives what is summed.
  *
- * p = 1     the magnitudes: of 8 bits they are whole numbers of the scale, of FP8 they are codes
+ * p = 1     the magnitudes: of 8 bits they are whole numbers of the scale, of FP8 they are quantised values
  * p = 2     the squares, of 8 bits only: they fit 16, and so do their averages, of which a function
  *           of 16 bits takes the root. What 16 bits leave off is 2^-17 of the greatest sum: of the
  *           root 0.71 steps of 8 bits where that is below one step, and 0.25 from there on */
@@ -63,8 +63,8 @@ static const struct node *pool_of(struct rewrite *rewrite, const struct node *ro
 }
 
 /* The windows' averages of quantised values through a table, each times n. */
-static struct value *sums_of(struct rewrite *rewrite, const struct node *node, struct value *codes,
-                             const struct tensor *table, double scale)
+static struct value *sums_of(struct rewrite *rewrite, const struct node *node,
+                             struct value *quantized, const struct tensor *table, double scale)
 {
     const union attrs axis = { .axis = { 0 } };
     const double n = (double)terms_of(node);
@@ -74,7 +74,7 @@ static struct value *sums_of(struct rewrite *rewrite, const struct node *node, s
                      &table->type, table->data);
     struct value *terms =
         rule_build(rewrite, OP_QNN_LUT, &axis, 4,
-                   (struct value *[]){ codes, entries, scale_operand(rewrite, scale * n),
+                   (struct value *[]){ quantized, entries, scale_operand(rewrite, scale * n),
                                        zero_operand(rewrite, table->type.dtype) });
 
     attrs.pool.p = 0;

@@ -21,12 +21,12 @@ static bool is_code(const struct value *value)
     return dtype_kind(value->type.dtype) == KIND_MINIFLOAT && value->type.dtype != DTYPE_AFP;
 }
 
-/* Of an encoder or a decoder whose quantised values are `codes`; false where scales are several or
+/* Of an encoder or a decoder whose quantised values are `quantized`; false where scales are several or
  * computed. */
-static bool coding_of(const struct node *node, const struct value *codes, struct coding *coding)
+static bool coding_of(const struct node *node, const struct value *quantized, struct coding *coding)
 {
-    *coding = (struct coding){ codes->type.dtype, 1 };
-    return is_code(codes) &&
+    *coding = (struct coding){ quantized->type.dtype, 1 };
+    return is_code(quantized) &&
            (node->op == OP_CAST || value_uniform(node->inputs[1], &coding->scale));
 }
 
@@ -120,9 +120,10 @@ struct value *join_before_decoder(struct rewrite *rewrite, struct node *root)
 
 /* Whether every code, decoded and encoded again, is itself: with a scale far from the ends of f32's
  * range it is, but infinities saturate. They are in no code that a saturating encoder has made. */
-static bool codes_survive(const struct node *encoder, const struct value *codes, double scale)
+static bool quantized_survive(const struct node *encoder, const struct value *quantized,
+                              double scale)
 {
-    const struct minifloat *format = dtype_minifloat(codes->type.dtype);
+    const struct minifloat *format = dtype_minifloat(quantized->type.dtype);
     const bool saturates =
         encoder->op == OP_CAST ? encoder->attrs.cast.saturate : encoder->attrs.quantize.saturate;
     struct coding coding;
@@ -131,11 +132,12 @@ static bool codes_survive(const struct node *encoder, const struct value *codes,
         return false;
     if (format->specials != MINIFLOAT_IEEE || !saturates)
         return true;
-    while (codes && codes->def && !encodes(codes->def, &coding)) /* of several pieces: not known */
-        codes = codes->def->n_inputs == 1 ? codes->def->inputs[0] : NULL;
-    return codes && codes->def &&
-           (codes->def->op == OP_CAST ? codes->def->attrs.cast.saturate
-                                      : codes->def->attrs.quantize.saturate);
+    while (quantized && quantized->def &&
+           !encodes(quantized->def, &coding)) /* of several pieces: not known */
+        quantized = quantized->def->n_inputs == 1 ? quantized->def->inputs[0] : NULL;
+    return quantized && quantized->def &&
+           (quantized->def->op == OP_CAST ? quantized->def->attrs.cast.saturate
+                                          : quantized->def->attrs.quantize.saturate);
 }
 
 /* encode(decode(x)) -> x, in one coding */
@@ -146,7 +148,7 @@ struct value *encode_of_decode(struct rewrite *rewrite, struct node *root)
 
     (void)rewrite;
     if (!node || !encodes(root, &own) || !coding_equal(&coding, &own) ||
-        !codes_survive(root, node->inputs[0], own.scale))
+        !quantized_survive(root, node->inputs[0], own.scale))
         return NULL;
     return node->inputs[0];
 }
@@ -207,10 +209,10 @@ static bool all_encoded(const struct node *split)
 }
 
 /* Piece k alone, where others are read as f32 as well: a split would store them twice. */
-static struct value *piece_of_codes(struct rewrite *rewrite, const struct node *split, int k,
-                                    struct value *codes)
+static struct value *piece_of_quantized(struct rewrite *rewrite, const struct node *split, int k,
+                                        struct value *quantized)
 {
-    const struct type *whole = &codes->type, *piece = &split->outputs[k]->type;
+    const struct type *whole = &quantized->type, *piece = &split->outputs[k]->type;
     const int axis = type_axis(whole, split->attrs.split.axis);
     int64_t begin[MAX_RANK] = { 0 }, step[MAX_RANK];
     union attrs attrs;
@@ -223,13 +225,13 @@ static struct value *piece_of_codes(struct rewrite *rewrite, const struct node *
     attrs.slice.begin = ints_of(whole->rank, begin);
     attrs.slice.strides = ints_of(whole->rank, step);
     attrs.slice.size = ints_of(whole->rank, piece->dim);
-    return rule_build1(rewrite, OP_STRIDED_SLICE, &attrs, codes);
+    return rule_build1(rewrite, OP_STRIDED_SLICE, &attrs, quantized);
 }
 
 /* encode(split(decode(x))[k]) -> encode(decode(split(x)[k])): the parts need not be f32. */
 struct value *encode_of_split(struct rewrite *rewrite, struct node *root)
 {
-    struct node *split = defined_by(root->inputs[0], OP_SPLIT), *codes;
+    struct node *split = defined_by(root->inputs[0], OP_SPLIT), *quantized;
     const int k = root->inputs[0]->index;
     const struct node *node;
     struct coding in, out;
@@ -241,7 +243,8 @@ struct value *encode_of_split(struct rewrite *rewrite, struct node *root)
     if (!split_found(split, node->inputs[0]) && !all_encoded(split))
         return coded_like(
             rewrite, root,
-            coded_like(rewrite, node, piece_of_codes(rewrite, split, k, node->inputs[0])));
-    codes = split_before(rewrite, split, node->inputs[0]);
-    return codes ? coded_like(rewrite, root, coded_like(rewrite, node, codes->outputs[k])) : NULL;
+            coded_like(rewrite, node, piece_of_quantized(rewrite, split, k, node->inputs[0])));
+    quantized = split_before(rewrite, split, node->inputs[0]);
+    return quantized ? coded_like(rewrite, root, coded_like(rewrite, node, quantized->outputs[k]))
+                     : NULL;
 }

@@ -8,7 +8,7 @@
 
 /* What stands behind an operand: quantised values, and scales that they are multiplied by. */
 struct operand {
-    struct value *codes;       /* NULL = the operand is no decoded quantised value */
+    struct value *quantized;   /* NULL = the operand is no decoded quantised value */
     const struct value *scale; /* a constant; NULL = 1 */
 };
 
@@ -65,7 +65,7 @@ static bool weight_fits(const struct node *root, const struct operand *w)
     const int64_t n = w->scale ? type_elements(&w->scale->type) : 1;
     int rank;
 
-    return n == 1 || (w->codes->kind == VALUE_CONSTANT &&
+    return n == 1 || (w->quantized->kind == VALUE_CONSTANT &&
                       root->inputs[1]->def->attrs.axis.axis == product_channel_axis(root, &rank));
 }
 
@@ -133,31 +133,31 @@ static void turn_weight(struct node *product)
     product->attrs.matmul.transpose_b = !product->attrs.matmul.transpose_b;
 }
 
-struct value *product_of_codes(struct rewrite *rewrite, struct node *root)
+struct value *product_of_quantized(struct rewrite *rewrite, struct node *root)
 {
     bool turned;
     struct operand x = operand_of(root->inputs[0]);
     struct operand w = operand_of(behind_turns(root->inputs[1], &turned));
-    const bool x_is_fp8 = x.codes && dtype_kind(x.codes->type.dtype) == KIND_MINIFLOAT &&
+    const bool x_is_fp8 = x.quantized && dtype_kind(x.quantized->type.dtype) == KIND_MINIFLOAT &&
                           (!x.scale || type_elements(&x.scale->type) == 1);
     struct node twin = *root;
     struct value *inputs[2], *scale, *sum;
     bool fine;
 
-    if (*product_out_dtype(root) != DTYPE_NONE || !w.codes || root->outputs[0]->type.rank < 1 ||
+    if (*product_out_dtype(root) != DTYPE_NONE || !w.quantized || root->outputs[0]->type.rank < 1 ||
         !weight_fits(root, &w))
         return NULL;
-    if (!x_is_fp8 || dtype_kind(w.codes->type.dtype) != KIND_MINIFLOAT)
+    if (!x_is_fp8 || dtype_kind(w.quantized->type.dtype) != KIND_MINIFLOAT)
         x = (struct operand){ NULL, NULL };
-    if (w.codes->kind != VALUE_CONSTANT && !x.codes)
+    if (w.quantized->kind != VALUE_CONSTANT && !x.quantized)
         return NULL; /* weights that are computed: nothing to be won */
     scale = joined_scale(rewrite, root, &x, &w, &fine);
     if (!fine)
         return NULL;
-    inputs[0] = x.codes ? x.codes : root->inputs[0];
-    inputs[1] = w.codes;
+    inputs[0] = x.quantized ? x.quantized : root->inputs[0];
+    inputs[1] = w.quantized;
     *product_out_dtype(&twin) = DTYPE_F32;
-    if (x.codes)
+    if (x.quantized)
         rule_covers(rewrite, root->inputs[0]->def);
     if (turned)
         turn_weight(&twin);

@@ -15,12 +15,12 @@ static bool before_decoder(struct rewrite *rewrite, struct node *root, ordered_v
                               .names = names,
                               .attrs = &root->attrs,
                               .before = root };
-    struct value *codes = ordered(rewrite, root), *values;
+    struct value *quantized = ordered(rewrite, root), *values;
     struct node *node;
 
-    if (!codes)
+    if (!quantized)
         return true;
-    args.inputs = &codes;
+    args.inputs = &quantized;
     args.origin = rewrite->origin;
     node = node_new(rewrite->fn, &args);
     values = node ? decoded(rewrite, root, node->outputs[0]) : NULL;

@@ -37,8 +37,8 @@ static struct value *rounded(struct rewrite *rewrite, struct value *products, do
 }
 
 /* Whole steps of the result, i64, as quantised values. */
-static struct value *as_codes(struct rewrite *rewrite, struct value *steps,
-                              const struct affine *out)
+static struct value *as_quantized(struct rewrite *rewrite, struct value *steps,
+                                  const struct affine *out)
 {
     const union attrs cast = { .cast = { .dtype = DTYPE_I32, .saturate = true } };
     const union attrs attrs = { .requantize = { .rounding = "single" } };
@@ -75,8 +75,8 @@ struct value *prod_to_integer(struct rewrite *rewrite, struct node *root)
     if (in.zero != 0)
         y = rule_build2(rewrite, OP_SUBTRACT, NULL, y, int64_constant(rewrite, in.zero, "zero"));
     y = rule_build1(rewrite, OP_PROD, &node->attrs, y);
-    return as_codes(rewrite, rounded(rewrite, y, pow(in.scale, (double)n), out.scale, DTYPE_I64),
-                    &out);
+    return as_quantized(rewrite,
+                        rounded(rewrite, y, pow(in.scale, (double)n), out.scale, DTYPE_I64), &out);
 }
 
 /* encode(prod(decode(x))) -> requantize(prod of steps) */

@@ -144,7 +144,7 @@ struct value *quantize_of_clip(struct rewrite *rewrite, struct node *root)
 }
 
 struct value *one_hot_of_greatest(struct rewrite *rewrite, const struct node *root,
-                                  struct value *codes, enum dtype dtype, unsigned one)
+                                  struct value *quantized, enum dtype dtype, unsigned one)
 {
     const int64_t axis = root->attrs.axis.axis, two = 2;
     const union attrs arg = { .arg = { .axis = axis } };
@@ -152,7 +152,7 @@ struct value *one_hot_of_greatest(struct rewrite *rewrite, const struct node *ro
                                                .depth = root->inputs[0]->type.dim[axis] } };
     const struct type type = type_make(dtype, 1, &two);
     uint8_t *values = constant_alloc(rewrite->fn, &type);
-    struct value *greatest = rule_build1(rewrite, OP_ARGMAX, &arg, codes);
+    struct value *greatest = rule_build1(rewrite, OP_ARGMAX, &arg, quantized);
 
     values[0] = 0;
     values[1] = (uint8_t)one;
@@ -171,16 +171,16 @@ struct value *hardmax_before_dequantize(struct rewrite *rewrite, struct node *ro
 {
     struct affine in, out = { .dtype = DTYPE_I8, .scale = 1 };
     const struct node *node = dequantize_of(rewrite, root->inputs[0], &in);
-    struct value *codes;
+    struct value *quantized;
 
     if (!node || in.scale < 0x1p-100 || /* differences must not vanish */
         type_elements(&root->inputs[0]->type) == 0)
         return NULL;
     rule_covers(rewrite, node);
-    codes = one_hot_of_greatest(rewrite, root, node->inputs[0], DTYPE_I8, 1);
-    if (!codes)
+    quantized = one_hot_of_greatest(rewrite, root, node->inputs[0], DTYPE_I8, 1);
+    if (!quantized)
         return NULL;
     make_affine_values(rewrite, &out);
-    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &(union attrs){ .axis = { 0 } }, codes,
+    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &(union attrs){ .axis = { 0 } }, quantized,
                        out.scale_value, out.zero_value);
 }

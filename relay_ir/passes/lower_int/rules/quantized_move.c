@@ -172,7 +172,7 @@ struct value *arg_before_dequantize(struct rewrite *rewrite, struct node *root)
 }
 
 /* topk(dequantize(x)), and max_pool_indices -> dequantize(values), indices of topk(x) */
-static struct value *codes_in_order(struct rewrite *rewrite, const struct node *root)
+static struct value *quantized_in_order(struct rewrite *rewrite, const struct node *root)
 {
     struct affine affine;
     const struct node *node = dequantize_of(rewrite, root->inputs[0], &affine);
@@ -191,7 +191,7 @@ static struct value *dequantized(struct rewrite *rewrite, const struct node *roo
 
 bool pairs_before_dequantize(struct module *module, bool *changed)
 {
-    return pairs_before(module, codes_in_order, dequantized, changed);
+    return pairs_before(module, quantized_in_order, dequantized, changed);
 }
 
 /* --- before a quantize ------------------------------------------------------------------------ */

@@ -95,7 +95,7 @@ static bool encoded(struct rewrite *rewrite, bool exact, const struct value *val
 
 /* Quantised values of narrow floats, with one scale or one for each row of gates. */
 static bool read_exact_weights(struct rewrite *rewrite, const struct value *value,
-                               struct value **codes, struct value **scale)
+                               struct value **quantized, struct value **scale)
 {
     const struct node *node = value->def;
     const bool cast = node && node->op == OP_CAST;
@@ -107,7 +107,7 @@ static bool read_exact_weights(struct rewrite *rewrite, const struct value *valu
     format = dtype_minifloat(node->inputs[0]->type.dtype);
     if (!format || minifloat_bits(format) != 8 || exact_greatest(format) == 0)
         return false;
-    *codes = node->inputs[0];
+    *quantized = node->inputs[0];
     *scale = cast ? scale_operand(rewrite, 1) : node->inputs[1];
     return cast || ((*scale)->kind == VALUE_CONSTANT &&
                     (type_elements(&(*scale)->type) == 1 || node->attrs.axis.axis == 1));
@@ -173,7 +173,7 @@ static struct value *coded_state(struct rewrite *rewrite, struct value *state,
 /* Input `from` of floats, where there is one, as `to` and the two behind it. */
 static bool read_state(struct rewrite *rewrite, struct recurrent *of, int from, int to)
 {
-    struct value *state = input(of->node, from), *codes;
+    struct value *state = input(of->node, from), *quantized;
     struct affine affine;
     const struct node *node;
 
@@ -182,13 +182,13 @@ static bool read_state(struct rewrite *rewrite, struct recurrent *of, int from, 
     node = decoder(rewrite, of->exact, state, &affine);
     if (!node && (state->kind != VALUE_CONSTANT || state->type.dtype != DTYPE_F32))
         return false;
-    codes = node ? node->inputs[0] : coded_state(rewrite, state, &affine);
+    quantized = node ? node->inputs[0] : coded_state(rewrite, state, &affine);
     if (node)
         rule_covers(rewrite, node);
-    of->inputs[to] = codes;
+    of->inputs[to] = quantized;
     of->inputs[to + 1] = affine.scale_value;
     of->inputs[to + 2] = affine.zero_value;
-    return codes != NULL;
+    return quantized != NULL;
 }
 
 /* What output i becomes: of all that encode it, which do the same. */
@@ -309,20 +309,20 @@ static struct node *integer_node(struct rewrite *rewrite, struct recurrent *of)
 /* Whether the quantised values, absent or not, are what the rule makes of the state. */
 static bool is_state(const struct value *state, const struct node *made, int input)
 {
-    const struct value *codes = input < made->n_inputs ? made->inputs[input] : NULL;
+    const struct value *quantized = input < made->n_inputs ? made->inputs[input] : NULL;
     struct affine affine = { .dtype = DTYPE_I16 };
     bool same = true;
 
-    if (!codes || !state || is_number(state, 0))
-        return !codes && (!state || is_number(state, 0));
+    if (!quantized || !state || is_number(state, 0))
+        return !quantized && (!state || is_number(state, 0));
     if (state->kind != VALUE_CONSTANT)
-        return state->def && codes == state->def->inputs[0];
-    if (codes->kind != VALUE_CONSTANT || codes->type.dtype != DTYPE_I16)
+        return state->def && quantized == state->def->inputs[0];
+    if (quantized->kind != VALUE_CONSTANT || quantized->type.dtype != DTYPE_I16)
         return false;
     affine.scale = dtype_load(DTYPE_F32, made->inputs[input + 1]->data, 0);
     for (int64_t i = 0; same && i < type_elements(&state->type); i++)
         same = stored_number(&affine, dtype_load(DTYPE_F32, state->data, i)) ==
-               dtype_load(DTYPE_I16, codes->data, i);
+               dtype_load(DTYPE_I16, quantized->data, i);
     return same;
 }
 
@@ -338,7 +338,7 @@ static const char *attrs_of(struct rewrite *rewrite, const struct node *node)
 static struct node *found_before(struct rewrite *rewrite, const struct node *node)
 {
     static const struct {
-        int of_floats, of_codes;
+        int of_floats, of_quantized;
         bool decoded;
     } rows[] = { { X, QNN_RNN_X, true },
                  { W, QNN_RNN_W, true },
@@ -355,7 +355,7 @@ static struct node *found_before(struct rewrite *rewrite, const struct node *nod
 
         if (rows[i].decoded)
             floats = floats->def ? floats->def->inputs[0] : NULL;
-        same = floats == input(before, rows[i].of_codes);
+        same = floats == input(before, rows[i].of_quantized);
     }
     return same && is_state(input(node, H), before, QNN_RNN_H) &&
                    is_state(input(node, C), before, QNN_RNN_C)
@@ -378,8 +378,8 @@ static bool gives(struct rewrite *rewrite, const struct recurrent *of, const str
 }
 
 /* The quantised values of output `floats` of a recurrent layer, for `root`. */
-static struct value *codes_of_result(struct rewrite *rewrite, bool exact,
-                                     const struct value *floats, const struct node *root)
+static struct value *quantized_of_result(struct rewrite *rewrite, bool exact,
+                                         const struct value *floats, const struct node *root)
 {
     struct recurrent of = { .exact = exact, .node = floats->def };
     struct node *made;
@@ -398,23 +398,23 @@ static struct value *codes_of_result(struct rewrite *rewrite, bool exact,
  * of whose results that anybody reads are quantized */
 struct value *recurrent_to_integer(struct rewrite *rewrite, struct node *root)
 {
-    struct value *codes = codes_of_result(rewrite, false, root->inputs[0], root);
+    struct value *quantized = quantized_of_result(rewrite, false, root->inputs[0], root);
 
-    if (codes && !codes->uses)
-        value_take_name(codes, root->outputs[0]);
-    return codes;
+    if (quantized && !quantized->uses)
+        value_take_name(quantized, root->outputs[0]);
+    return quantized;
 }
 
 /* encode(rnn, gru or lstm of decode(x), decode(w), decode(r) ...) -> qnn.rnn ..., likewise */
 struct value *exact_recurrent(struct rewrite *rewrite, struct node *root)
 {
     struct exact_behind behind;
-    struct value *codes;
+    struct value *quantized;
 
     if (!exact_find_behind(rewrite, root, &behind))
         return NULL;
-    codes = codes_of_result(rewrite, true, behind.value, root);
-    if (codes && !codes->uses && behind.n_bounds == 0)
-        value_take_name(codes, root->outputs[0]);
-    return exact_bounded(rewrite, &behind, root, codes);
+    quantized = quantized_of_result(rewrite, true, behind.value, root);
+    if (quantized && !quantized->uses && behind.n_bounds == 0)
+        value_take_name(quantized, root->outputs[0]);
+    return exact_bounded(rewrite, &behind, root, quantized);
 }

@@ -137,7 +137,7 @@ static int64_t channels_of(const struct chain *chain)
     return chain->axis < 0 ? 1 : chain->shape->dim[chain->axis];
 }
 
-static int64_t codes_of(const struct chain *chain)
+static int64_t quantized_of(const struct chain *chain)
 {
     return dtype_bytes(chain->affine.dtype) == 1 ? QNN_VALUES : QNN_WIDE_VALUES;
 }
@@ -145,19 +145,19 @@ static int64_t codes_of(const struct chain *chain)
 static struct tensor grid(struct chain *chain, enum dtype dtype)
 {
     const struct type type =
-        type_make(dtype, 2, (int64_t[]){ channels_of(chain), codes_of(chain) });
+        type_make(dtype, 2, (int64_t[]){ channels_of(chain), quantized_of(chain) });
 
     return tensor_new(&chain->bulk, &type);
 }
 
 /* Every code, in each row. */
-static struct tensor codes(struct chain *chain)
+static struct tensor quantized(struct chain *chain)
 {
     const struct tensor tensor = grid(chain, chain->affine.dtype);
 
     for (int64_t i = 0; i < type_elements(&tensor.type); i++)
         dtype_store(tensor.type.dtype, tensor.data, i,
-                    least_stored(tensor.type.dtype) + (double)(i % codes_of(chain)));
+                    least_stored(tensor.type.dtype) + (double)(i % quantized_of(chain)));
     return tensor;
 }
 
@@ -210,7 +210,7 @@ static bool evaluate(struct chain *chain, const struct node *node, struct tensor
             continue;
         }
         *own = node->op == OP_QNN_DEQUANTIZE && i == 0
-                   ? codes(chain)
+                   ? quantized(chain)
                    : column(chain, node->inputs[i], node->op == OP_BIAS_ADD && i == 1);
         in[i] = own;
     }
@@ -251,28 +251,28 @@ static struct value *lut_of(struct chain *chain, const struct node *root, const 
 {
     const union attrs attrs = { .axis = { chain->axis < 0 ? 0 : chain->axis } };
     const int64_t channels = channels_of(chain);
-    struct tensor codes;
+    struct tensor quantized;
     struct type type;
 
-    if (!evaluate_all(chain, root, &codes))
+    if (!evaluate_all(chain, root, &quantized))
         return NULL;
-    type = channels == 1 ? type_make(codes.type.dtype, 1, (int64_t[]){ QNN_VALUES })
-                         : type_make(codes.type.dtype, 2, (int64_t[]){ channels, QNN_VALUES });
+    type = channels == 1 ? type_make(quantized.type.dtype, 1, (int64_t[]){ QNN_VALUES })
+                         : type_make(quantized.type.dtype, 2, (int64_t[]){ channels, QNN_VALUES });
     cover_all(chain);
     return rule_build(chain->rewrite, OP_QNN_LUT, &attrs, 4,
                       (struct value *[]){ chain->source->inputs[0],
-                                          constant_of(chain, "table", &type, codes.data),
+                                          constant_of(chain, "table", &type, quantized.data),
                                           out->scale_value, out->zero_value });
 }
 
 /* Where the result is no number, or an infinite one, its code says what is wanted. */
-static void find_wanted(const struct tensor *reals, const struct tensor *codes,
+static void find_wanted(const struct tensor *reals, const struct tensor *quantized,
                         const struct affine *out, double wanted[QNN_WIDE_VALUES])
 {
     for (int64_t i = 0; i < QNN_WIDE_VALUES; i++) {
         wanted[i] = tensor_at(reals, i) / out->scale;
         if (!isfinite(wanted[i]))
-            wanted[i] = tensor_at(codes, i) - (double)out->zero;
+            wanted[i] = tensor_at(quantized, i) - (double)out->zero;
     }
 }
 
@@ -283,11 +283,11 @@ static struct value *pwl_of(struct chain *chain, const struct node *root, const 
     double *wanted = arena_array(scratch, double, QNN_WIDE_VALUES);
     struct qnn_pwl *pwl = arena_new(scratch, struct qnn_pwl);
     struct type starts, lines;
-    struct tensor codes;
+    struct tensor quantized;
 
-    if (chain->axis >= 0 || !evaluate_all(chain, root, &codes))
+    if (chain->axis >= 0 || !evaluate_all(chain, root, &quantized))
         return NULL;
-    find_wanted(result_of(chain, root->inputs[0]), &codes, out, wanted);
+    find_wanted(result_of(chain, root->inputs[0]), &quantized, out, wanted);
     if (!qnn_pwl_fit(wanted, &range, pwl))
         return NULL;
     starts = type_make(DTYPE_U16, 1, (int64_t[]){ pwl->n });
@@ -309,7 +309,7 @@ static bool is_wanted(const struct chain *chain, const struct node *root)
 
     if (!chain->rewrite->fn->module->rounds_as_onnx)
         return chain->n > 1;
-    return codes_of(chain) == QNN_VALUES &&
+    return quantized_of(chain) == QNN_VALUES &&
            (chain->axis < 0 || !(op == OP_ADD || op == OP_BIAS_ADD || op == OP_SUBTRACT ||
                                  op == OP_MULTIPLY || op == OP_DIVIDE));
 }
@@ -325,17 +325,17 @@ struct value *chain_to_table(struct rewrite *rewrite, struct node *root)
     *chain = (struct chain){ .rewrite = rewrite, .shape = &root->outputs[0]->type, .axis = -1 };
     if (affine_of(rewrite, root, root->outputs[0], &out) && add_value(chain, root->inputs[0]) &&
         chain->source && is_wanted(chain, root))
-        y = (codes_of(chain) == QNN_VALUES ? lut_of : pwl_of)(chain, root, &out);
+        y = (quantized_of(chain) == QNN_VALUES ? lut_of : pwl_of)(chain, root, &out);
     bulk_release(&chain->bulk);
     return y;
 }
 
 /* Which entry of a table an element of another one, or of what goes through it, stands for. */
-static int64_t entry_of(const struct tensor *codes, int64_t i)
+static int64_t entry_of(const struct tensor *quantized, int64_t i)
 {
-    return dtype_kind(codes->type.dtype) == KIND_MINIFLOAT
-               ? ((const uint8_t *)codes->data)[i]
-               : (int64_t)(tensor_at(codes, i) - least_stored(codes->type.dtype));
+    return dtype_kind(quantized->type.dtype) == KIND_MINIFLOAT
+               ? ((const uint8_t *)quantized->data)[i]
+               : (int64_t)(tensor_at(quantized, i) - least_stored(quantized->type.dtype));
 }
 
 /* lut(lut(x)) -> lut(x), where nobody else reads what lies between; one table each. */

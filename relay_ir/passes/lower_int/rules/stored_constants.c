@@ -95,10 +95,10 @@ static struct value *take_of_channels(struct rewrite *rewrite, const struct node
 }
 
 /* A constant of [rows, blocks], of the scales or zero points of a table's blocks. */
-static struct value *of_blocks(struct rewrite *rewrite, const struct value *codes, bool zeros)
+static struct value *of_blocks(struct rewrite *rewrite, const struct value *quantized, bool zeros)
 {
-    const struct qtype *quant = codes->type.quant;
-    struct type type = type_make(DTYPE_F32, 2, codes->type.dim);
+    const struct qtype *quant = quantized->type.quant;
+    struct type type = type_make(DTYPE_F32, 2, quantized->type.dim);
     float *data;
 
     type.dim[1] = quant->n / type.dim[0];
@@ -107,8 +107,8 @@ static struct value *of_blocks(struct rewrite *rewrite, const struct value *code
         data[i] = zeros ? (float)quant->zero[i] : quant->scale[i];
     return constant_new(
         rewrite->fn,
-        arena_printf(&rewrite->ctx->scratch, "%s.%s", codes->name, zeros ? "zero" : "scale"), &type,
-        data);
+        arena_printf(&rewrite->ctx->scratch, "%s.%s", quantized->name, zeros ? "zero" : "scale"),
+        &type, data);
 }
 
 /* What was read, of [n, 1] or [n, blocks, block]. */
@@ -124,36 +124,37 @@ static struct value *shaped(struct rewrite *rewrite, struct value *x, int64_t n,
 static struct value *take_of_blocks(struct rewrite *rewrite, const struct node *root,
                                     const struct node *decode)
 {
-    const struct value *codes = decode->inputs[0];
-    const struct qtype *quant = codes->type.quant;
+    const struct value *quantized = decode->inputs[0];
+    const struct qtype *quant = quantized->type.quant;
     struct value *indices = root->inputs[1], *y, *scale, *zero = NULL;
     const int64_t n = type_elements(&indices->type);
-    struct type plain = codes->type;
+    struct type plain = quantized->type;
     int64_t blocks;
 
-    if (root->attrs.axis.axis != 0 || codes->type.rank != 2 ||
-        codes->type.dim[1] % quant->block != 0)
+    if (root->attrs.axis.axis != 0 || quantized->type.rank != 2 ||
+        quantized->type.dim[1] % quant->block != 0)
         return NULL;
-    blocks = codes->type.dim[1] / quant->block;
+    blocks = quantized->type.dim[1] / quant->block;
     plain.quant = NULL;
     rule_covers(rewrite, decode);
-    y = constant_new(rewrite->fn, arena_printf(&rewrite->ctx->scratch, "%s.rows", codes->name),
-                     &plain, codes->data);
+    y = constant_new(rewrite->fn, arena_printf(&rewrite->ctx->scratch, "%s.rows", quantized->name),
+                     &plain, quantized->data);
     y = rule_build2(rewrite, OP_TAKE, &root->attrs, y, indices);
     y = shaped(rewrite, rule_build1(rewrite, OP_CAST, &to_f32, y), n, blocks, quant->block);
-    scale = rule_build2(rewrite, OP_TAKE, &root->attrs, of_blocks(rewrite, codes, false), indices);
+    scale =
+        rule_build2(rewrite, OP_TAKE, &root->attrs, of_blocks(rewrite, quantized, false), indices);
     if (quant->zero)
-        zero = shaped(
-            rewrite,
-            rule_build2(rewrite, OP_TAKE, &root->attrs, of_blocks(rewrite, codes, true), indices),
-            n, blocks, 1);
+        zero = shaped(rewrite,
+                      rule_build2(rewrite, OP_TAKE, &root->attrs,
+                                  of_blocks(rewrite, quantized, true), indices),
+                      n, blocks, 1);
     if (zero)
         y = rule_build2(rewrite, OP_SUBTRACT, NULL, y, zero);
     y = rule_build2(rewrite, OP_MULTIPLY, NULL, y, shaped(rewrite, scale, n, blocks, 1));
     return y ? rule_reshape(rewrite, y, &root->outputs[0]->type) : NULL;
 }
 
-struct value *take_of_codes(struct rewrite *rewrite, struct node *root)
+struct value *take_of_quantized(struct rewrite *rewrite, struct node *root)
 {
     const struct node *decode = root->inputs[0]->def;
 
@@ -174,7 +175,7 @@ struct value *take_of_codes(struct rewrite *rewrite, struct node *root)
 
 /* --- weights ---------------------------------------------------------------------------------- */
 
-/* transpose(decode(codes)) -> decode(transpose(codes)) */
+/* transpose(decode(quantized)) -> decode(transpose(quantized)) */
 struct value *turn_before_decoder(struct rewrite *rewrite, struct node *root)
 {
     const struct node *decode = root->inputs[0]->def;
@@ -198,14 +199,14 @@ struct value *turn_before_decoder(struct rewrite *rewrite, struct node *root)
     return inputs[0] ? rule_build(rewrite, decode->op, &attrs, decode->n_inputs, inputs) : NULL;
 }
 
-/* transpose(codes) -> quantised values: constants are folded later, when decoders are as well. */
-struct value *turned_codes(struct rewrite *rewrite, struct node *root)
+/* transpose(quantized) -> quantised values: constants are folded later, when decoders are as well. */
+struct value *turned_quantized(struct rewrite *rewrite, struct node *root)
 {
-    const struct value *codes = root->inputs[0];
+    const struct value *quantized = root->inputs[0];
     struct tensor tensor;
 
-    if (!is_constant(codes) || dtype_packed_bits(codes->type.dtype) > 16 ||
-        type_has_blocks(&codes->type) ||
+    if (!is_constant(quantized) || dtype_packed_bits(quantized->type.dtype) > 16 ||
+        type_has_blocks(&quantized->type) ||
         !interpret_constant(rewrite->ctx, root->outputs[0], INT64_MAX, &rewrite->fn->module->bulk,
                             &tensor))
         return NULL;
@@ -225,7 +226,7 @@ static bool are_weights(const struct value *value)
 /* Weights of whole numbers as [outer, channels, inner], with a scale and a zero point for each
  * channel. */
 struct weights {
-    const struct value *codes, *scale;
+    const struct value *quantized, *scale;
     struct tensor zero;
     int64_t channels, inner;
 };
@@ -258,7 +259,7 @@ static bool weights_of(const struct node *decode, struct weights *w)
         !is_constant(decode->inputs[2]) || decode->outputs[0]->type.dtype != DTYPE_F32 ||
         !scales_are_fine(decode->inputs[1]) || type_elements(type) == 0)
         return false;
-    *w = (struct weights){ .codes = decode->inputs[0],
+    *w = (struct weights){ .quantized = decode->inputs[0],
                            .scale = decode->inputs[1],
                            .zero = value_tensor(decode->inputs[2]),
                            .channels = 1,
@@ -273,7 +274,7 @@ static bool weights_of(const struct node *decode, struct weights *w)
 /* Of unsigned quantised values: what signed ones are less. */
 static int32_t shift_of(const struct weights *w)
 {
-    const enum dtype dtype = w->codes->type.dtype;
+    const enum dtype dtype = w->quantized->type.dtype;
 
     return dtype == DTYPE_U8 ? 128 : dtype == DTYPE_U4 ? 8 : 0;
 }
@@ -286,10 +287,10 @@ static int32_t code_at(const struct weights *w, const struct tensor *x, int64_t 
 
 /* Quantised values less their zero points (`centred`), or moved to where signed ones are: as i4
  * where they fit and were of 4 bits, or (`may_grow`) i8. NULL when they do not fit. */
-static void *codes_of(struct rewrite *rewrite, const struct weights *w, bool centred, bool may_grow,
-                      struct type *type)
+static void *quantized_of(struct rewrite *rewrite, const struct weights *w, bool centred,
+                          bool may_grow, struct type *type)
 {
-    const struct tensor x = value_tensor(w->codes);
+    const struct tensor x = value_tensor(w->quantized);
     const int64_t n = type_elements(&x.type);
     int32_t least = 0, greatest = 0;
     bool is_nibble;
@@ -314,31 +315,31 @@ static void *codes_of(struct rewrite *rewrite, const struct weights *w, bool cen
     return data;
 }
 
-/* dequantize(codes, scale, zero) -> dequantize(codes - zero, scale, 0) */
+/* dequantize(quantized, scale, zero) -> dequantize(quantized - zero, scale, 0) */
 static struct value *centred(struct rewrite *rewrite, const struct node *root,
                              const struct weights *w, bool may_grow)
 {
     struct type type, scalar;
-    const void *data = codes_of(rewrite, w, true, may_grow, &type);
-    struct value *codes;
+    const void *data = quantized_of(rewrite, w, true, may_grow, &type);
+    struct value *quantized;
     void *zero;
 
     if (!data)
         return NULL;
-    codes = rule_constant_like(rewrite, root->inputs[0], &type, data);
+    quantized = rule_constant_like(rewrite, root->inputs[0], &type, data);
     scalar = type_scalar(type.dtype);
     zero = constant_alloc(rewrite->fn, &scalar);
     dtype_store_int(scalar.dtype, zero, 0, 0);
-    return rule_build3(rewrite, OP_QNN_DEQUANTIZE, &root->attrs, codes, root->inputs[1],
-                       constant_new(rewrite->fn,
-                                    arena_printf(&rewrite->ctx->scratch, "%s.zero", codes->name),
-                                    &scalar, zero));
+    return rule_build3(
+        rewrite, OP_QNN_DEQUANTIZE, &root->attrs, quantized, root->inputs[1],
+        constant_new(rewrite->fn, arena_printf(&rewrite->ctx->scratch, "%s.zero", quantized->name),
+                     &scalar, zero));
 }
 
 /* The same quantised values with rows and columns exchanged. */
-static void *turned(struct rewrite *rewrite, const void *codes, struct type *type)
+static void *turned(struct rewrite *rewrite, const void *quantized, struct type *type)
 {
-    const struct tensor from = { *type, (void *)(uintptr_t)codes };
+    const struct tensor from = { *type, (void *)(uintptr_t)quantized };
     const int64_t rows = type->dim[1], n = type->dim[0];
     void *data;
 
@@ -349,7 +350,7 @@ static void *turned(struct rewrite *rewrite, const void *codes, struct type *typ
     return data;
 }
 
-/* dequantize(codes, scale, zero) -> quantised values in blocks of a whole row, with a zero point
+/* dequantize(quantized, scale, zero) -> quantised values in blocks of a whole row, with a zero point
  * each: for matrices, and kernels of one point. */
 static struct value *in_blocks(struct rewrite *rewrite, const struct node *root,
                                const struct weights *w)
@@ -363,16 +364,16 @@ static struct value *in_blocks(struct rewrite *rewrite, const struct node *root,
     float *scales;
     int32_t *zeros;
     struct value *y;
-    void *codes;
+    void *quantized;
     int64_t n;
 
     if (root->outputs[0]->type.rank < 2 || axis > 1 ||
         (axis == 1 && root->outputs[0]->type.rank != 2) ||
-        type_span(&w->codes->type, 2, w->codes->type.rank) != 1)
+        type_span(&w->quantized->type, 2, w->quantized->type.rank) != 1)
         return NULL;
-    codes = codes_of(rewrite, w, false, false, &type);
+    quantized = quantized_of(rewrite, w, false, false, &type);
     if (axis == 1)
-        codes = turned(rewrite, codes, &type);
+        quantized = turned(rewrite, quantized, &type);
     n = type.dim[0];
     *quant = (struct qtype){ .kind = QTYPE_BLOCKS, .axis = -1, .n = n };
     quant->block = (type.dim[1] + 31) / 32 * 32;
@@ -386,7 +387,7 @@ static struct value *in_blocks(struct rewrite *rewrite, const struct node *root,
     }
     type.quant = quant;
     y = rule_build1(rewrite, OP_CAST, &to_f32,
-                    rule_constant_like(rewrite, root->inputs[0], &type, codes));
+                    rule_constant_like(rewrite, root->inputs[0], &type, quantized));
     return axis == 1 ? rule_build1(rewrite, OP_TRANSPOSE, &swapped, y) : y;
 }
 
@@ -411,7 +412,7 @@ static bool are_of_outputs(const struct value *value, int64_t axis)
     return true;
 }
 
-struct value *codes_of_weights(struct rewrite *rewrite, struct node *root)
+struct value *quantized_of_weights(struct rewrite *rewrite, struct node *root)
 {
     const enum dtype dtype = root->inputs[0]->type.dtype;
     struct value *y = NULL;

@@ -73,8 +73,8 @@ static struct value *rounded_once(struct rewrite *rewrite, struct value *sums, d
                                           out->zero_value });
 }
 
-static struct value *cumsum_of_codes(struct rewrite *rewrite, const struct node *node,
-                                     const struct affine *out)
+static struct value *cumsum_of_quantized(struct rewrite *rewrite, const struct node *node,
+                                         const struct affine *out)
 {
     const union attrs cast = { .cast = { .dtype = DTYPE_I32, .saturate = true } };
     struct affine in;
@@ -124,8 +124,8 @@ static struct value *addend_in(struct rewrite *rewrite, const struct addend *add
     return requantized_to(rewrite, addend->x->inputs[0], &addend->affine, &to);
 }
 
-static struct value *scatter_of_codes(struct rewrite *rewrite, const struct node *node,
-                                      const struct affine *out)
+static struct value *scatter_of_quantized(struct rewrite *rewrite, const struct node *node,
+                                          const struct affine *out)
 {
     const double n = (double)most_updates(node);
     struct addend x, updates;
@@ -159,8 +159,8 @@ struct value *sums_to_integer(struct rewrite *rewrite, struct node *root)
         !only_quantized(rewrite, root->inputs[0], root) ||
         !affine_of(rewrite, root, root->outputs[0], &out))
         return NULL;
-    return node->op == OP_CUMSUM ? cumsum_of_codes(rewrite, node, &out)
-                                 : scatter_of_codes(rewrite, node, &out);
+    return node->op == OP_CUMSUM ? cumsum_of_quantized(rewrite, node, &out)
+                                 : scatter_of_quantized(rewrite, node, &out);
 }
 
 /* --- FP8 -------------------------------------------------------------------------------------- */
@@ -203,14 +203,15 @@ static double common_unit(struct rewrite *rewrite, const struct node *node)
 {
     enum { FINEST = 12, COARSEST = 8 };
     struct small x, updates;
-    const bool x_codes = decoder_of(rewrite, node->inputs[0], &x) != NULL;
-    const bool update_codes = decoder_of(rewrite, node->inputs[2], &updates) != NULL;
-    const double a = x_codes ? least_step(&x) : 0, b = update_codes ? least_step(&updates) : 0;
-    const double most =
-        fmax(x_codes ? greatest_number(&x) : 0, update_codes ? greatest_number(&updates) : 0);
+    const bool x_quantized = decoder_of(rewrite, node->inputs[0], &x) != NULL;
+    const bool update_quantized = decoder_of(rewrite, node->inputs[2], &updates) != NULL;
+    const double a = x_quantized ? least_step(&x) : 0,
+                 b = update_quantized ? least_step(&updates) : 0;
+    const double most = fmax(x_quantized ? greatest_number(&x) : 0,
+                             update_quantized ? greatest_number(&updates) : 0);
     int parts = FINEST;
 
-    if (x_codes && update_codes && a == b)
+    if (x_quantized && update_quantized && a == b)
         return a;
     while (parts > COARSEST && most / (double)(float)ldexp(fmax(a, b), -parts) > 0x1p30)
         parts--;

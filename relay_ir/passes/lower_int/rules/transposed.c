@@ -174,14 +174,14 @@ static struct value *new_weights(struct rewrite *rewrite, const struct transpose
     const union attrs first = { .axis = { .axis = 0 } };
     uint8_t nothing = 0;
     struct bulk bulk = { NULL, 0 };
-    struct tensor codes, zero = { .type = type_scalar(DTYPE_U8), .data = &nothing };
+    struct tensor quantized, zero = { .type = type_scalar(DTYPE_U8), .data = &nothing };
     struct value *inputs[3] = { NULL };
     uint8_t *to;
 
-    if (static_tensor(rewrite, t->w->inputs[0], &bulk, &codes) &&
+    if (static_tensor(rewrite, t->w->inputs[0], &bulk, &quantized) &&
         (is_cast || static_tensor(rewrite, t->w->inputs[2], &bulk, &zero))) {
         to = constant_alloc(rewrite->fn, &type);
-        fill_weights(t, &type, codes.data, &zero, to);
+        fill_weights(t, &type, quantized.data, &zero, to);
         inputs[0] = rule_constant_like(rewrite, t->w->inputs[0], &type, to);
     }
     bulk_release(&bulk);

@@ -1,4 +1,4 @@
-/* split.c - the split of codes in front of a split of what they stand for. */
+/* split.c - the split of quantised values in front of a split of what they stand for. */
 #include "relay_ir/passes/rules.h"
 
 static bool same_split(const struct node *a, const struct node *b)

@@ -21,7 +21,7 @@
 
 static const struct pass_case rows[] = {
     /* weights with a scale per output channel */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main" IN "  const @w : (3,2,3,3) i8 = crc32:00000000\n"
       "  const @s : (3) f32 = [0.5, 0.25, 2]\n"
       "  const @z : () i8 = [0]\n"
@@ -35,7 +35,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* one scale for all */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (4,3) f8e5m2 = [0x3c, 0x40, 0xbc, 0x44, 0x3c, 0x3c, 0x40, 0x3c, 0x3c, 0x3c, "
       "0x3c, "
@@ -55,7 +55,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* halves, and scales of 1, need no multiplication */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (3,4) f16 = [0.5, ...]\n"
       "  %f = cast(@w) {dtype=f32, saturate=true}\n"
@@ -67,7 +67,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* FP8 on both sides: the scales are one */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main" IN8 "  const @w : (1,2,3,3) f8e4m3 = [0x38, ...]\n"
       "  const @xs : () f32 = [0.5]\n"
       "  const @ws : (1) f32 = [4]\n"
@@ -83,7 +83,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* a product of computed values */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%a: (2,3) f8e4m3, %b: (3,4) f8e4m3) -> (%y) {\n"
       "  const @s : () f32 = [0.5]\n"
       "  const @z : () f8e4m3 = [0x00]\n"
@@ -98,7 +98,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* integers as data stay behind their dequantize: their weights need not */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,3) i8) -> (%y) {\n"
       "  const @w : (4,3) i8 = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
       "  const @s : () f32 = [0.5]\n"
@@ -118,7 +118,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* zero points go into the codes where these stay codes */
-    { "codes_of_weights",
+    { "quantized_of_weights",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (2,3) i8 = [3, 4, -127, 0, 1, 2]\n"
       "  const @s : () f32 = [0.5]\n"
@@ -133,7 +133,7 @@ static const struct pass_case rows[] = {
       "  %y = multiply(%y.dense, @y.float_scale)\n"
       "}\n" },
     /* unsigned, of windows, a zero point for each channel */
-    { "codes_of_weights",
+    { "quantized_of_weights",
       "fn main(%x: (1,1,2,2) f32) -> (%y) {\n"
       "  const @w : (2,1,1,2) u8 = [3, 255, 127, 0]\n"
       "  const @s : (2) f32 = [0.5, 0.25]\n"
@@ -148,7 +148,7 @@ static const struct pass_case rows[] = {
       "  %y = multiply(%y.conv2d, @y.float_scale)\n"
       "}\n" },
     /* else a row is a block; of windows it cannot be */
-    { "codes_of_weights",
+    { "quantized_of_weights",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (2,3) u8 = [3, 255, 0, 0, 1, 2]\n"
       "  const @s : (2) f32 = [0.5, 2]\n"
@@ -162,7 +162,7 @@ static const struct pass_case rows[] = {
       "-126]\n"
       "  %y = nn.dense(%x, @w) {out_dtype=f32}\n"
       "}\n" },
-    { "codes_of_weights",
+    { "quantized_of_weights",
       "fn main(%x: (1,1,2,2) f32) -> (%y) {\n"
       "  const @w : (2,1,1,2) u8 = [3, 255, 127, 0]\n"
       "  const @s : (2) f32 = [0.5, 0.25]\n"
@@ -172,7 +172,7 @@ static const struct pass_case rows[] = {
       "}\n",
       NULL },
     /* four bits with a zero point stay four bits */
-    { "codes_of_weights",
+    { "quantized_of_weights",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (2,3) u4 = [3, 15, 0, 0, 1, 2]\n"
       "  const @s : () f32 = [0.5]\n"
@@ -186,7 +186,7 @@ static const struct pass_case rows[] = {
       "  %y = nn.dense(%x, @w) {out_dtype=f32}\n"
       "}\n" },
     /* scales along the inputs */
-    { "codes_of_weights",
+    { "quantized_of_weights",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (2,3) i8 = [3, 1, 4, 1, 5, 9]\n"
       "  const @s : (3) f32 = [0.5, 1, 2]\n"
@@ -214,7 +214,7 @@ static const struct pass_case rows[] = {
       "  %y.dense = nn.dense(%x, @w) {out_dtype=f32}\n"
       "  %y = multiply(%y.dense, @y.float_scale)\n"
       "}\n" },
-    { "turned_codes",
+    { "turned_quantized",
       "fn main(%x: (2,3) f32) -> (%y) {\n"
       "  const @w : (3,2) f8e4m3 = [0x38, 0x39, 0x40, 0x41, 0x42, 0x43]\n"
       "  %t = transpose(@w) {axes=[1,0]}\n"
@@ -227,7 +227,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* tables: scales of rows are read with them, those of columns stay with what is read */
-    { "take_of_codes",
+    { "take_of_quantized",
       "fn main(%i: (4) i64) -> (%y) {\n"
       "  const @w : (3,2) u8 = [3, 1, 4, 1, 5, 9]\n"
       "  const @s : (3) f32 = [0.5, 1, 2]\n"
@@ -246,7 +246,7 @@ static const struct pass_case rows[] = {
       "  %y.take_3 = take(@s.rows, %i) {axis=0}\n"
       "  %y = multiply(%y.subtract, %y.take_3)\n"
       "}\n" },
-    { "take_of_codes",
+    { "take_of_quantized",
       "fn main(%i: () i64) -> (%y) {\n"
       "  const @w : (3,2) i8 = [3, 1, 4, 1, 5, 9]\n"
       "  const @s : (3) f32 = [0.5, 1, 2]\n"
@@ -264,7 +264,7 @@ static const struct pass_case rows[] = {
       "  %y.take_2 = take(@s.rows, %i) {axis=0}\n"
       "  %y = multiply(%y.subtract, %y.take_2)\n"
       "}\n" },
-    { "take_of_codes",
+    { "take_of_quantized",
       "fn main(%i: (4,2) i64) -> (%y) {\n"
       "  const @w : (3,2) i8 = [3, 1, 4, 1, 5, 9]\n"
       "  const @s : (2) f32 = [0.5, 1]\n"
@@ -279,7 +279,7 @@ static const struct pass_case rows[] = {
       "  %y.take = take(@w, %i) {axis=0}\n"
       "  %y = qnn.dequantize(%y.take, @s, @z) {axis=2}\n"
       "}\n" },
-    { "take_of_codes",
+    { "take_of_quantized",
       "fn main(%i: (2) i64) -> (%y) {\n"
       "  const @w : (3,8) i4 blocks(4, scale=[1, 2, 3, 4, 5, 6], zero=[1, 1, 1, 0, 0, 0]) = [3, "
       "...]\n"
@@ -303,7 +303,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* weights that are computed, of data that is not small */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,3) f32, %w: (4,3) i8) -> (%y) {\n"
       "  const @s : () f32 = [0.5]\n"
       "  const @z : () i8 = [0]\n"
@@ -313,7 +313,7 @@ static const struct pass_case rows[] = {
       NULL },
 
     /* blocks, as they lie and turned */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,8) f32) -> (%y) {\n"
       "  const @w : (3,8) i4 blocks(4, scale=[0.3, ...], zero=[1, ...]) = [3, ...]\n"
       "  %f = cast(@w) {dtype=f32, saturate=true}\n"
@@ -323,7 +323,7 @@ static const struct pass_case rows[] = {
       "  const @w : (3,8) i4 blocks(4, scale=[0.3, ...], zero=[1, ...]) = [3, ...]\n"
       "  %y = nn.dense(%x, @w) {out_dtype=f32}\n"
       "}\n" },
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,8) f32) -> (%y) {\n"
       "  const @w : (8,4) i4 blocks(4, scale=[0.3, 0.5, 1, 2, 0.25, 0.1, 0.2, 0.7]) = [" NUMBERS
       "]\n"
@@ -336,7 +336,7 @@ static const struct pass_case rows[] = {
       "]\n"
       "  %y = nn.matmul(%x, @w) {transpose_a=false, transpose_b=false, out_dtype=f32}\n"
       "}\n" },
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,8) f32) -> (%y) {\n"
       "  const @w : (3,8) f8e4m3 blocks(4, scale=[0.3, ...]) = [0x38, ...]\n"
       "  %f = cast(@w) {dtype=f32, saturate=true}\n"
@@ -347,7 +347,7 @@ static const struct pass_case rows[] = {
       "  const @w : (3,8) f8e4m3 blocks(4, scale=[0.3, ...]) = [0x38, ...]\n"
       "  %y = nn.matmul(%x, @w) {transpose_a=false, transpose_b=true, out_dtype=f32}\n"
       "}\n" },
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,8) f32) -> (%y) {\n"
       "  const @w : (3,8) i8 blocks(8, scale=[0.3, 0.2, 0.1]) = [3, ...]\n"
       "  %f = cast(@w) {dtype=f32, saturate=true}\n"
@@ -361,7 +361,7 @@ static const struct pass_case rows[] = {
       "}\n" },
 
     /* a joined scale that would be subnormal */
-    { "product_of_codes",
+    { "product_of_quantized",
       "fn main(%x: (2,3) f8e4m3) -> (%y) {\n"
       "  const @w : (4,3) f8e4m3 = [0x38, ...]\n"
       "  const @s : () f32 = [1e-30]\n"

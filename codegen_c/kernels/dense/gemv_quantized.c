@@ -1,4 +1,4 @@
-/* gemv_codes.c - see gemv.h: quantised weights packed in 32-bit words.
+/* gemv_quantized.c - see gemv.h: quantised weights packed in 32-bit words.
  *
  * method   the values of consecutive inputs share a word, so that every CPU makes a vector of
  *          floats of a vector of words by shifts and masks. A minifloat's exponent is moved to
