@@ -228,6 +228,8 @@ struct kernels *kernels_share(struct codegen *const all[], struct model_parts *p
     return kernels;
 }
 
+enum { MAX_FILE = 23 }; /* letters that fit a line of 100 */
+
 /* Compilers stop where a file is of another compilation. */
 static void add_check(struct str *out, const struct kernels *kernels, const char *file)
 {
@@ -235,7 +237,7 @@ static void add_check(struct str *out, const struct kernels *kernels, const char
                "#if RELAYC_KERNELS_ID != 0x%08" PRIx32 "u\n"
                "#error \"relayc_kernels.h and %s are of two compilations: take all files of one\"\n"
                "#endif\n\n",
-               kernels->id, file);
+               kernels->id, strlen(file) > MAX_FILE ? "this file" : file);
 }
 
 void add_kernels_include(struct codegen *codegen, struct str *out)

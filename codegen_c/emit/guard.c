@@ -16,14 +16,14 @@ void add_guard_header(struct codegen *codegen, struct str *out)
 
     if (!is_guarded(codegen))
         return;
-    str_printf(
-        out,
-        "/* What was found when a function returned %s_OVERRUN: the region's function wrote "
-        "behind\n * `tensor` or in front of `next` (\"\": the arena's ends), at this byte of "
-        "%s. */\n"
-        "extern struct %s_overrun {\n    const char *region, *tensor, *next;\n    size_t "
-        "offset;\n} %s_overrun;\n\n",
-        codegen->upper, codegen->options->n_pools ? "its pool" : "the arena", name, name);
+    str_printf(out,
+               "/* What was found when a function returned %s_OVERRUN:\n"
+               " * the region's function wrote behind `tensor` or in front of `next` (\"\": the "
+               "arena's ends),\n"
+               " * at this byte of %s. */\n"
+               "extern struct %s_overrun {\n    const char *region, *tensor, *next;\n    size_t "
+               "offset;\n} %s_overrun;\n\n",
+               codegen->upper, codegen->options->n_pools ? "its pool" : "the arena", name, name);
 }
 
 static int by_offset(const void *left, const void *right)

@@ -32,16 +32,20 @@ void find_identity(struct codegen *codegen, const char *const code[], int n_code
     codegen->data_id = sum;
 }
 
+enum { MAX_FILES = 44 }; /* letters that fit a line of 100 */
+
 static void add_check(struct codegen *codegen, struct str *out, const char *suffix,
                       const char *what, uint32_t id)
 {
     const char *name = codegen->options->name;
+    const char *files = arena_printf(&codegen->arena, "%s.h and %s%s", name, name, suffix);
 
-    str_printf(
-        out,
-        "#if %s_%s_ID != 0x%08" PRIx32 "u\n"
-        "#error \"%s.h and %s%s are of two compilations: take all files of one\"\n#endif\n\n",
-        codegen->upper, what, id, name, name, suffix);
+    if (strlen(files) > MAX_FILES)
+        files = "this file and its header";
+    str_printf(out,
+               "#if %s_%s_ID != 0x%08" PRIx32 "u\n"
+               "#error \"%s are of two compilations: take all files of one\"\n#endif\n\n",
+               codegen->upper, what, id, files);
 }
 
 void add_code_check(struct codegen *codegen, struct str *out, const char *suffix)

@@ -47,9 +47,9 @@ static struct codegen_result generate(const char *text, const struct codegen_opt
     struct output_set set = { .ctx = ctx };
     struct codegen_result result;
 
-    options.name = "net";
+    options.name = given->name ? given->name : "net";
     options.dir = dir.path;
-    options.model_file = "net.onnx";
+    options.model_file = given->model_file ? given->model_file : "net.onnx";
     options.model_sha256 = "";
     options.command = "";
     ck_assert_msg(codegen_c(module, &options, &set, &result) && output_commit(&set), "%s",
@@ -182,6 +182,27 @@ START_TEST(the_header_says_what_goes_in_and_out)
 }
 END_TEST
 
+/* No line is longer than 100 columns, whatever the network and the model's file are called. */
+START_TEST(names_do_not_make_lines_long)
+{
+    static const char *const names[] = { "net", "keywords_of_twelve_words" };
+    static const char *const files[] = { ".h", ".c", "_weights.h", "_weights.c" };
+    const char *text;
+    size_t n;
+
+    generate(small, &(struct codegen_options){
+                        .name = names[_i],
+                        .model_file = "a_model_that_was_trained_three_times_on_two_machines.onnx",
+                        .weights = WEIGHTS_FILE });
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (text = file_text(arena_printf(&ctx->perm, "%s%s", names[_i], files[i])); *text;
+             text += n + (text[n] == '\n')) {
+            n = strcspn(text, "\n");
+            ck_assert_msg(n <= 100, "%zu columns: %.*s", n, (int)n, text);
+        }
+}
+END_TEST
+
 START_TEST(the_arena_is_aligned_to_vectors)
 {
     static const struct {
@@ -206,8 +227,8 @@ START_TEST(weights_are_inline_or_in_files)
     ck_assert_int_eq(result.n_files, 3);
     ck_assert_ptr_nonnull(strstr(file_text("net.c"), "static const float net_c[3] = {\n"
                                                      "    1.0f, 0.1f, -3.0f,\n};\n"));
-    ck_assert_ptr_nonnull(strstr(file_text("net.c"),
-                                 "static const float net_big[100] CACHE_LINE = {\n    "));
+    ck_assert_ptr_nonnull(
+        strstr(file_text("net.c"), "static const float net_big[100] CACHE_LINE = {\n    "));
     result = generate(small, &(struct codegen_options){ .weights = WEIGHTS_FILE });
     ck_assert_int_eq(result.n_files, 5);
     ck_assert_uint_eq(result.weight_bytes, 412);
@@ -233,7 +254,8 @@ START_TEST(large_weights_are_split)
     ck_assert_int_eq(result.n_files, 7);
     ck_assert_str_eq(strrchr(result.files[3], '/'), "/net_weights.c");
     ck_assert_str_eq(strrchr(result.files[5], '/'), "/net_weights_3.c");
-    ck_assert_ptr_nonnull(strstr(file_text("net_weights_3.c"), "union net_c net_c CACHE_LINE = { {\n    0x"));
+    ck_assert_ptr_nonnull(
+        strstr(file_text("net_weights_3.c"), "union net_c net_c CACHE_LINE = { {\n    0x"));
     ck_assert_ptr_null(strstr(file_text("net_weights_2.c"), "union net_c net_c"));
 }
 END_TEST
@@ -351,6 +373,7 @@ int main(void)
     tcase_add_test(tcase, every_misuse_has_a_return_code);
     tcase_add_test(tcase, overlaps_are_found_under_guard);
     tcase_add_test(tcase, the_header_says_what_goes_in_and_out);
+    tcase_add_loop_test(tcase, names_do_not_make_lines_long, 0, 2);
     tcase_add_test(tcase, the_arena_is_aligned_to_vectors);
     tcase_add_test(tcase, weights_are_inline_or_in_files);
     tcase_add_test(tcase, large_weights_are_split);
