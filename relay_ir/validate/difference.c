@@ -1,6 +1,7 @@
 #include "relay_ir/validate/difference.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -60,6 +61,23 @@ bool difference_is_none(const struct tensor *got, const struct tensor *wanted)
             return false;
     }
     return true;
+}
+
+void difference_take_nearer(const struct tensor *got, struct tensor *wanted,
+                            const struct tensor *other)
+{
+    const bool decode = got->type.dtype != wanted->type.dtype;
+    const size_t bytes = (size_t)dtype_bytes(wanted->type.dtype);
+
+    if (!type_same_shape(&got->type, &wanted->type) || bytes == 0)
+        return;
+    for (int64_t i = 0; i < type_elements(&wanted->type); i++) {
+        const double g = number_at(got, i, decode);
+
+        if (distance(g, number_at(other, i, decode)) < distance(g, number_at(wanted, i, decode)))
+            memcpy((char *)wanted->data + (size_t)i * bytes,
+                   (const char *)other->data + (size_t)i * bytes, bytes);
+    }
 }
 
 double difference_step(const struct tensor *a, const struct tensor *b)

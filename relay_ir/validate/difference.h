@@ -17,6 +17,10 @@ struct difference difference_of(const struct tensor *got, const struct tensor *w
 /* True if types and bits are equal; payloads of NaN are ignored. */
 bool difference_is_none(const struct tensor *got, const struct tensor *wanted);
 
+/* Of each element of `wanted` and `other`, which have one type, that which is nearer to `got`'s goes to `wanted`. */
+void difference_take_nearer(const struct tensor *got, struct tensor *wanted,
+                            const struct tensor *other);
+
 /* Quantisation step of a or b; 0 if neither is quantised. */
 double difference_step(const struct tensor *a, const struct tensor *b);
 

@@ -10,6 +10,7 @@
 #include "relay_ir/validate/cost.h"
 #include "relay_ir/validate/difference.h"
 #include "relay_ir/validate/inputs.h"
+#include "relay_ir/validate/nan_as_zero.h"
 #include "relay_ir/validate/noise.h"
 #include "relay_ir/validate/quantised.h"
 #include "relay_ir/validate/trace.h"
@@ -39,6 +40,10 @@ struct sample {
     struct memory *memory;
     struct trace before;
     struct trace now;
+    struct tensor
+        *as_zero; /* results before a step that may make integers, NaN as 0; NULL = no NaN */
+    struct bulk as_zero_bulk;
+    struct tensor *imported_as_zero;    /* likewise those before any step */
     struct tensor *noise[N_NOISE_RUNS]; /* of the step that is being judged; NULL = not run yet */
     struct bulk noise_bulk;
 };
@@ -108,8 +113,27 @@ static bool run(const struct validation *v, struct sample *sample, struct module
     return ok;
 }
 
+/* The results of the graph that sample->before is a run of, with NaN as 0; NULL if it has no NaN. */
+static struct tensor *run_as_zero(struct validation *v, struct sample *sample,
+                                  struct module *module, struct bulk *bulk)
+{
+    struct tensor *results, *inputs;
+    struct diags saved;
+    bool ok;
+
+    if (!trace_has_nan(&sample->before))
+        return NULL;
+    saved = diag_save(module->ctx);
+    results = arena_array(&v->arena, struct tensor, sample->before.n_results);
+    ok = fit(v, sample, module->main, &v->arena, bulk, &inputs) &&
+         nan_as_zero_run(module, inputs, results, bulk);
+    diag_restore(module->ctx, saved);
+    return ok ? results : NULL;
+}
+
 static void sample_free(struct sample *sample)
 {
+    bulk_release(&sample->as_zero_bulk);
     bulk_release(&sample->bulk);
     bulk_release(&sample->noise_bulk);
     memory_free(sample->memory);
@@ -146,6 +170,7 @@ static bool sample_begin(struct validation *v, struct module *module, enum input
         sample->imported[i] = tensor_new(&sample->bulk, &result->type);
         memcpy(sample->imported[i].data, result->data, type_bytes(&result->type));
     }
+    sample->imported_as_zero = run_as_zero(v, sample, module, &sample->bulk);
     v->n_samples++;
     return true;
 }
@@ -317,6 +342,20 @@ static bool is_kept(struct validation *v, struct sample *sample, struct module *
            is_moved_by_noise(v, sample, module, i, wanted, promise, allowed);
 }
 
+/* The results that were; or those with NaN as 0, element by element, where these are nearer to what the result is. */
+static struct tensor wanted_of(const struct sample *sample, int i, const struct tensor *was,
+                               const struct tensor *as_zero, struct bulk *bulk)
+{
+    struct tensor wanted;
+
+    if (!as_zero)
+        return *was;
+    wanted = tensor_new(bulk, &was->type);
+    memcpy(wanted.data, was->data, type_bytes(&was->type));
+    difference_take_nearer(&sample->now.results[i].tensor, &wanted, &as_zero[i]);
+    return wanted;
+}
+
 /* --- telling ---------------------------------------------------------------------------------- */
 
 /* The first value, in the order of the graph, that had this name before and is another now. */
@@ -397,6 +436,7 @@ static void log_step(const struct validation *v, const char *step, enum promise 
 static bool sample_step(struct validation *v, struct sample *sample, struct module *module,
                         const char *step, enum promise promise, double *most)
 {
+    struct bulk bulk = { NULL, 0 };
     struct difference d;
     bool ok = true;
 
@@ -405,10 +445,14 @@ static bool sample_step(struct validation *v, struct sample *sample, struct modu
         return diag_error(module->ctx, DIAG_MEANING, NULL,
                           "the network cannot be evaluated after %s", step);
     for (int i = 0; i < sample->now.n_results && ok; i++) {
-        ok = is_kept(v, sample, module, i, &sample->before.results[i].tensor, promise, &d) ||
+        const struct tensor wanted =
+            wanted_of(sample, i, &sample->before.results[i].tensor, sample->as_zero, &bulk);
+
+        ok = is_kept(v, sample, module, i, &wanted, promise, &d) ||
              tell(sample, module, step, i, promise, &d);
         *most = fmax(*most, d.largest > 0 ? d.most / d.largest : d.most);
     }
+    bulk_release(&bulk);
     forget_noise(sample);
     trace_forget(sample->memory);
     trace_free(&sample->before);
@@ -417,9 +461,16 @@ static bool sample_step(struct validation *v, struct sample *sample, struct modu
     return ok;
 }
 
-void validation_before(struct validation *v, const struct module *module, enum promise promise)
+void validation_before(struct validation *v, struct module *module, enum promise promise)
 {
     validation_forget_shifts(v);
+    for (int i = 0; i < v->n_samples; i++) {
+        struct sample *sample = &v->samples[i];
+
+        bulk_release(&sample->as_zero_bulk);
+        sample->as_zero =
+            promise == PROMISE_CODES ? run_as_zero(v, sample, module, &sample->as_zero_bulk) : NULL;
+    }
     if (is_intended(promise) && !validation_is_blind(v))
         snapshot_take(&v->was, module->main);
 }
@@ -483,14 +534,21 @@ bool validation_end(struct validation *v, struct module *module)
 
     for (int k = 0; k < v->n_samples && !is_intended(v->least) && ok; k++) {
         struct sample *sample = &v->samples[k];
+        struct bulk bulk = { NULL, 0 };
         struct difference d;
 
         trace_free(&sample->now);
         if (!run(v, sample, module, &sample->now))
             return false;
-        for (int i = 0; i < sample->now.n_results && ok; i++)
-            ok = is_kept(v, sample, module, i, &sample->imported[i], v->least, &d) ||
+        for (int i = 0; i < sample->now.n_results && ok; i++) {
+            const struct tensor wanted =
+                wanted_of(sample, i, &sample->imported[i],
+                          v->least == PROMISE_CODES ? sample->imported_as_zero : NULL, &bulk);
+
+            ok = is_kept(v, sample, module, i, &wanted, v->least, &d) ||
                  tell_end(sample, module, i, &d);
+        }
+        bulk_release(&bulk);
         forget_noise(sample);
     }
     return ok;

@@ -18,7 +18,8 @@ enum promise {
     PROMISE_BITS,     /* identical bits; any NaN equals any other */
     PROMISE_ROUNDING, /* equal real values, rounded differently: results differ by at most
                          NOISE_FACTOR times their change under the smallest noise on every value */
-    PROMISE_CODES,    /* PROMISE_ROUNDING, and quantised values may differ by one step */
+    PROMISE_CODES,    /* PROMISE_ROUNDING, and quantised values may differ by one step; NaN may
+                         count as 0, as exact FP8 arithmetic has it */
 
     /* Intended changes of numbers. Results must stay finite, and become the reference for later
      * steps; what changes in the graph is bounded (quantised.h). */
@@ -59,9 +60,8 @@ struct validation_options {
 struct validation *validation_new(struct module *module, const struct validation_options *options);
 void validation_free(struct validation *validation); /* NULL is fine */
 
-/* Before a step: remembers what PROMISE_CODING and later ones are judged by. */
-void validation_before(struct validation *validation, const struct module *module,
-                       enum promise promise);
+/* Before a step: remembers what PROMISE_CODES and later ones are judged by. */
+void validation_before(struct validation *validation, struct module *module, enum promise promise);
 
 /* Says what a step of PROMISE_SHIFT adds to the constants of a sum (NULL validation is fine); that
  * it has taken all back. */

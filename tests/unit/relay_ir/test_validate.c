@@ -207,6 +207,76 @@ START_TEST(the_end_is_held_to_the_beginning)
 }
 END_TEST
 
+static bool integers(struct module *module, void *user)
+{
+    (void)user;
+    return pass_fake_quant_to_exact(module);
+}
+
+static bool divisions_change_places(struct module *module, void *user)
+{
+    struct node *node = find(module, OP_DIVIDE);
+    struct value *a = node->inputs[0];
+
+    (void)user;
+    node_set_input(node, 0, node->inputs[1]);
+    node_set_input(node, 1, a);
+    return pass_fake_quant_to_exact(module);
+}
+
+static bool division_is_a_sum(struct module *module, void *user)
+{
+    struct node *node = find(module, OP_DIVIDE);
+    struct value *y = build(module->main, OP_ADD, NULL, "sum", node->origin, NULL, 2, node->inputs);
+
+    (void)user;
+    value_replace(node->outputs[0], y);
+    return pass_fake_quant_to_exact(module);
+}
+
+static const struct {
+    bool (*run)(struct module *module, void *user);
+    bool is_kept;
+} divisions[] = {
+    { integers, true },
+    { divisions_change_places, false },
+    { division_is_a_sum, false },
+};
+
+/* 0 / 0 is NaN of floats and 0 of integers, and so is what follows from it; all else is judged as ever. */
+START_TEST(nan_may_become_0_where_integers_compute)
+{
+    static const char *const formats[] = { "f8e4m3", "f8e2m5" };
+    const int n = (int)(sizeof divisions / sizeof *divisions);
+    struct ctx *ctx = ctx_new("net.onnx");
+    const char *format = formats[_i / n];
+    const char *text =
+        arena_printf(&ctx->perm,
+                     "fn main(%%a: (20) %s, %%b: (20) %s) -> (%%y) {\n"
+                     "  const @one : () f32 = [1]\n  const @zero : () %s = [0x00]\n"
+                     "  %%af = qnn.dequantize(%%a, @one, @zero) {axis=0}\n"
+                     "  %%bf = qnn.dequantize(%%b, @one, @zero) {axis=0}\n"
+                     "  %%q = divide(%%af, %%bf)\n"
+                     "  %%qq = qnn.quantize(%%q, @one, @zero) {axis=0, saturate=true}\n"
+                     "  %%qf = qnn.dequantize(%%qq, @one, @zero) {axis=0}\n"
+                     "  %%c = add(%%qf, %%af)\n"
+                     "  %%y = qnn.quantize(%%c, @one, @zero) {axis=0, saturate=true}\n"
+                     "}\n",
+                     format, format, format);
+    struct module *module = graph_parse(ctx, text, 1);
+    struct pipeline_options options = { .validation = validation_new(module, NULL) };
+    bool ok;
+
+    ck_assert(!validation_is_blind(options.validation));
+    ok = pipeline_run_step(module, "divide", PROMISE_CODES, divisions[_i % n].run, NULL, &options);
+    ck_assert_msg(ok == divisions[_i % n].is_kept, "%s %s", format, expect_text(ctx));
+    ck_assert(!ok || validation_end(options.validation, module));
+    validation_free(options.validation);
+    module_free(module);
+    ctx_free(ctx);
+}
+END_TEST
+
 /* Indices out of range with random numbers: the inputs of small ones are taken. */
 START_TEST(inputs_are_found_that_can_be_evaluated)
 {
@@ -255,6 +325,8 @@ int main(void)
 
     tcase_add_loop_test(all, a_step_is_held_to_its_promise, 0, (int)(sizeof steps / sizeof *steps));
     tcase_add_test(all, the_end_is_held_to_the_beginning);
+    tcase_add_loop_test(all, nan_may_become_0_where_integers_compute, 0,
+                        2 * (int)(sizeof divisions / sizeof *divisions));
     tcase_add_test(all, inputs_are_found_that_can_be_evaluated);
     tcase_add_test(all, a_limit_is_kept);
     suite_add_tcase(suite, all);
