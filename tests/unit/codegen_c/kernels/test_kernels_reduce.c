@@ -165,6 +165,15 @@ static const struct kernel_case lines[] = {
     { "unique", "unique", "sorted=true", "u8[9,2] 200 1 3 200" },
     { "unique", "unique", "sorted=true", "i64[30,1] 5 -9 5 4611686018427387904" },
     { "unique", "unique", "sorted=false", "i16[30,2] 5 -9 5" },
+    { "unique", "unique", "sorted=true", "i32[1000,1] 5 -9 5 5 7" },
+    { "unique", "unique", "sorted=false", "i32[1000,1] 5 -9 5 5 7" },
+    { "unique", "unique", "sorted=true", "u8[257,3] 7" },
+    { "unique", "unique", "sorted=false", "f32[256,1] nan" },
+    { "unique", "unique", "sorted=true", "f32[129,2]" },
+    { "unique", "unique", "sorted=false", "f32[130,1]" },
+    { "unique", "unique", "sorted=true", "f32[1,2]" },
+    { "unique", "unique", "sorted=false", "f64[2,1] 3 1" },
+    { "unique", "unique", "sorted=true", "i8[3,1] 3 1 2" },
 };
 
 /* Ties at the level, zeros of either sign, more than k NaN, all of a row. */
