@@ -8,10 +8,16 @@
  * two points of top-1 (docs/lab/accuracy.md). */
 static const double floor_of_noise = 0.0144;
 
+/* A qtable alone says all: what a search has judged is made, and nothing else. */
+static bool is_by_qtable_alone(const struct driver_state *driver)
+{
+    return has_option(&driver->args, OPTION_QTABLE) && !has_option(&driver->args, OPTION_PRECISION);
+}
+
 bool is_data_free(const struct driver_state *driver)
 {
     return !has_option(&driver->args, data_option(driver)) &&
-           !has_option(&driver->args, OPTION_CALIB) && !has_option(&driver->args, OPTION_QTABLE) &&
+           !has_option(&driver->args, OPTION_CALIB) && !is_by_qtable_alone(driver) &&
            !has_option(&driver->args, OPTION_NO_DATA_FREE) &&
            driver->args.command != COMMAND_SEARCH;
 }
@@ -41,8 +47,7 @@ const char *precision_asked_for(const struct driver_state *driver)
     const bool has_data =
         has_option(&driver->args, data_option(driver)) || has_option(&driver->args, OPTION_CALIB);
 
-    if (!has_data || has_option(&driver->args, OPTION_QTABLE) ||
-        driver->args.command == COMMAND_SEARCH || names_formats(driver))
+    if (!has_data || driver->args.command == COMMAND_SEARCH || names_formats(driver))
         return text;
     return strcmp(text, "fp8") == 0 ? "fp8=auto" : strcmp(text, "fp8w") == 0 ? "fp8w=auto" : text;
 }

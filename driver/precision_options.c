@@ -95,6 +95,7 @@ static bool parse_precision(struct driver_state *driver, struct precision_reques
         p->has_data = false;
     }
     ok = ok && check_format_named(driver, text ? text : "");
+    p->chooses_formats = chooses_formats(driver);
     ok = parse_rule(driver, OPTION_SCALE, "scale", &data, &has_data) && ok;
     ok = parse_rule(driver, OPTION_SCALE_WEIGHTS, "scale-weights", &weights, &has_weights) && ok;
     if (has_data) {
@@ -203,7 +204,10 @@ static bool parse_kept(struct driver_state *driver, struct precision_request *r)
     if (!text)
         return true;
     r->options.topk_precision = p;
-    return precision_parse(driver->ctx, "--topk-precision", text, p);
+    if (!precision_parse(driver->ctx, "--topk-precision", text, p))
+        return false;
+    p->chooses_formats = chooses_formats(driver) && !strchr(text, '=');
+    return true;
 }
 
 /* What else is wrong with a qtable that could not be read: names that the model does not have. */

@@ -155,7 +155,7 @@ void annotate_weights(struct annotation *a, struct node *node, int input,
         return;
     }
     axis = product ? product_channel_axis(node, &rank) : 1;
-    own = precision_for_weight(a->q, precision, weight, axis);
+    own = precision_for_weight(precision, weight, axis);
     own.weights = weight_format_of(a->q, &own, weight, axis);
     precision = &own;
     least = product ? least_scales(a, node, precision, axis) : NULL;

@@ -7,9 +7,8 @@
 #include "quantize/steps.h"
 
 /* The precision with the format for weights that loses less of this weight: f8e4m3, f8e3m4 or
- * f8e2m5. As it is unless the mode is fp8 or fp8w and options->choose_formats. */
-struct precision precision_for_weight(const struct quantization *q,
-                                      const struct precision *precision, const struct value *weight,
+ * f8e2m5. As it is unless the mode is fp8 or fp8w and it chooses_formats. */
+struct precision precision_for_weight(const struct precision *precision, const struct value *weight,
                                       int axis);
 
 /* Ranges and histograms of the values about which batch norms say something; others are not in the
@@ -18,9 +17,9 @@ const struct calib_table *data_free_table(struct quantization *q);
 
 /* The format of data with this source: without a sign where it cannot be negative, and the one that
  * loses less of the tensor (NULL = unknown: that with the widest range), by the scale of its
- * greatest number. */
+ * greatest number. The precision's own unless it chooses_formats. */
 struct number_format data_free_format(const struct quantization *q,
-                                      const struct number_format *own, const struct value *source,
+                                      const struct precision *precision, const struct value *source,
                                       const struct calib_tensor *tensor);
 
 /* Records results of the float graph for synthetic inputs; later those of the simulated graph are

@@ -22,8 +22,7 @@ static double error_of(const struct value *weight, int axis, const struct precis
     return sum;
 }
 
-struct precision precision_for_weight(const struct quantization *q,
-                                      const struct precision *precision, const struct value *weight,
+struct precision precision_for_weight(const struct precision *precision, const struct value *weight,
                                       int axis)
 {
     struct precision best = *precision;
@@ -31,7 +30,7 @@ struct precision precision_for_weight(const struct quantization *q,
     double least = 0;
     float *rounded;
 
-    if (!q->options->choose_formats ||
+    if (!precision->chooses_formats ||
         (precision->mode != PRECISION_FP8 && precision->mode != PRECISION_FP8W))
         return best;
     rounded = bulk_alloc(&bulk, (size_t)type_elements(&weight->type) * sizeof *rounded);
@@ -51,17 +50,19 @@ struct precision precision_for_weight(const struct quantization *q,
     return best;
 }
 
-struct number_format data_free_format(const struct quantization *q, const struct number_format *own,
-                                      const struct value *source, const struct calib_tensor *tensor)
+struct number_format data_free_format(const struct quantization *q,
+                                      const struct precision *precision, const struct value *source,
+                                      const struct calib_tensor *tensor)
 {
-    const bool has_sign = !q->options->choose_formats || !is_never_negative(q, source);
+    const bool has_sign = !precision->chooses_formats || !is_never_negative(q, source);
     const char *const *candidates = has_sign ? data_formats : unsigned_formats;
-    struct number_format best = *own;
+    struct number_format best = precision->data;
     double least = 0;
 
     if (!has_sign)
         number_format_parse(candidates[0], &best);
-    if (!tensor || !tensor->histogram || tensor->histogram->limit <= 0)
+    if (!precision->chooses_formats || !tensor || !tensor->histogram ||
+        tensor->histogram->limit <= 0)
         return best;
     for (int i = 0; candidates[i]; i++) {
         struct threshold_method method;

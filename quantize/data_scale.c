@@ -193,6 +193,8 @@ static bool affine_scale(struct quantization *q, const struct precision *p,
     const struct qtype *quant = source->type.quant;
     double threshold;
 
+    if (q->is_guessed && scale_rule_needs_data(rule)) /* int8 needs what was measured */
+        return remember(&q->n_unknown, q->unknown, source);
     if (!calibrated_scale(q, rule, &p->data, source, &out->scale))
         return false;
     out->zero = 0;
@@ -219,13 +221,13 @@ bool data_scale_of(struct quantization *q, const struct precision *precision,
     if (p.mode == PRECISION_INT8)
         return affine_scale(q, &p, source, out);
     if (!p.has_data_scale && !q->calibration) {
-        out->format = data_free_format(q, &p.data, source, NULL);
+        out->format = data_free_format(q, &p, source, NULL);
         return true; /* FP8 has the range of most activations: no calibration is needed */
     }
     if (q->is_guessed) {
         const struct calib_tensor *tensor = calib_find(q->calibration, source->name);
 
-        out->format = data_free_format(q, &p.data, source, tensor);
+        out->format = data_free_format(q, &p, source, tensor);
         if (!tensor)
             return true; /* as without a calibration */
     }

@@ -22,6 +22,7 @@ struct precision {
                                            paper-percentile are per tensor */
     struct scale_rule data_scale; /* default: FP8: max, or unit without calibration; i8: max */
     bool has_data_scale;          /* data_scale is explicit */
+    bool chooses_formats; /* formats are not named: those that fit take their place (data_free.h) */
 };
 
 /* "fp8", "fp8=f8e3m4" (weights and data), "fp8=f8e3m4,f8e4m3" (weights, data), "fp8=u8e2m6" (data

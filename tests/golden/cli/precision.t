@@ -176,3 +176,16 @@ $ relayc compile $MODELS/conv_bn_relu.onnx --precision fp8 --scale 0.5 --quantiz
 > #define CONV_BN_RELU_X_SCALE 0.5f
 > /* Output "y": f8e4m3 [1,3,4,4]; real = SCALE * the number of the code */
 > #define CONV_BN_RELU_Y_SCALE 0.5f
+# --precision beside a qtable, for what has no row: formats that fit, as without a table, but those of a format that is named
+$ echo CAgSADq/AQoPCgF4CgF2EgFhIgRDb252CgwKAWESAXIiBFJlbHUKDwoBcgoBdxIBeSIEQ29udhIBZyozCAMIAwgBCAEQASIkAACAP/YoHD/2KNy+MzOzPgAAgD+4HkU/4XpUP4XrEb8AAIA/QgF2KhsIAQgDCAEIARABIgxmZmY/9igcP6RwvT5CAXdaGwoBeBIWChQIARIQCgIIAQoCCAMKAggCCgIIAWIbCgF5EhYKFAgBEhAKAggBCgIIAQoCCAIKAggBQgQKABAR | base64 -d >pair.onnx; { printf '\223NUMPY\001\000\106\000%-69s\n' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,3,2,1), }"; printf '\000\001\002\003\004\005\006\007\001\003\005\002'; } >pair.npy; printf 'a f32\n' >f32.qtable; printf 'y fp8\n' >y.qtable
+$ for data in '' '--data pair.npy'; do for p in '--precision fp8' '--precision fp8 --qtable f32.qtable' '--precision fp8=f8e4m3 --qtable f32.qtable' '--precision fp8 --qtable y.qtable' '--qtable y.qtable'; do relayc compile pair.onnx $p $data -q -o pair && sed -n "s,^ .    numbers ,$data $p:,p" pair/pair.c; done; done
+ --precision fp8: weights f8e2m5, data f8e4m3: 1 product; weights f8e2m5, data u8e4m4: 1 product
+ --precision fp8 --qtable f32.qtable: weights f32, data f32: 1 product; weights f8e2m5, data u8e4m4: 1 product
+ --precision fp8=f8e4m3 --qtable f32.qtable: weights f32, data f32: 1 product; weights f8e4m3, data f8e4m3: 1 product
+ --precision fp8 --qtable y.qtable: weights f8e2m5, data f8e4m3: 1 product; weights f8e4m3, data f8e4m3: 1 product
+ --qtable y.qtable: weights f32, data f32: 1 product; weights f8e4m3, data f8e4m3: 1 product
+--data pair.npy --precision fp8: weights f8e2m5, data f8e2m5: 1 product; weights f8e2m5, data u8e2m6: 1 product
+--data pair.npy --precision fp8 --qtable f32.qtable: weights f32, data f32: 1 product; weights f8e2m5, data u8e2m6: 1 product
+--data pair.npy --precision fp8=f8e4m3 --qtable f32.qtable: weights f32, data f32: 1 product; weights f8e4m3, data f8e4m3: 1 product
+--data pair.npy --precision fp8 --qtable y.qtable: weights f8e2m5, data f8e4m3: 1 product; weights f8e4m3, data f8e4m3: 1 product
+--data pair.npy --qtable y.qtable: weights f32, data f32: 1 product; weights f8e4m3, data f8e4m3: 1 product

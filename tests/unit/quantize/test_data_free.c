@@ -101,16 +101,19 @@ START_TEST(data_has_a_sign_where_it_may_be_negative)
                                         .choose_formats = true };
     struct quantization q = { .module = module, .ctx = ctx, .options = &options };
     const struct calib_table *table = data_free_table(&q);
-    struct number_format own;
+    struct precision own, named;
 
-    ck_assert(number_format_parse("f8e4m3", &own));
+    ck_assert(precision_parse(ctx, "", "fp8", &own) && precision_parse(ctx, "", "fp8", &named));
+    own.chooses_formats = true;
     for (const struct node *node = module->main->first; node; node = node->next) {
         const struct value *value = node->outputs[0];
         const struct calib_tensor *tensor = calib_find(table, value->name);
         const bool is_unsigned = node->op == OP_RELU;
         const struct number_format known = data_free_format(&q, &own, value, tensor);
         const struct number_format unknown = data_free_format(&q, &own, value, NULL);
+        const struct number_format as_named = data_free_format(&q, &named, value, tensor);
 
+        ck_assert_str_eq(as_named.name, "f8e4m3");
         ck_assert_int_eq(number_format_is_unsigned(&known), is_unsigned);
         ck_assert_str_eq(unknown.name, is_unsigned ? "u8e4m4" : "f8e4m3");
     }
@@ -132,16 +135,14 @@ START_TEST(weights_have_the_format_that_loses_less)
                                      "  %%z = nn.conv2d(%%x, @w) " CONV " : (1,1,1,1) f32\n}\n",
                                      cases[_i].numbers);
     struct module *module = graph_parse(ctx, graph, 1);
-    struct quantize_options options = { .choose_formats = true };
-    struct quantization q = { .module = module, .ctx = ctx, .options = &options };
     const struct value *w = ((struct node *)module->main->first)->inputs[1];
     struct precision fp8w, int8w;
 
     ck_assert(precision_parse(ctx, "", "fp8w", &fp8w) && precision_parse(ctx, "", "int8w", &int8w));
-    ck_assert_str_eq(precision_for_weight(&q, &fp8w, w, 0).weights.name, cases[_i].format);
-    ck_assert_str_eq(precision_for_weight(&q, &int8w, w, 0).weights.name, "i8");
-    options.choose_formats = false;
-    ck_assert_str_eq(precision_for_weight(&q, &fp8w, w, 0).weights.name, "f8e4m3");
+    ck_assert_str_eq(precision_for_weight(&fp8w, w, 0).weights.name, "f8e4m3");
+    fp8w.chooses_formats = int8w.chooses_formats = true;
+    ck_assert_str_eq(precision_for_weight(&fp8w, w, 0).weights.name, cases[_i].format);
+    ck_assert_str_eq(precision_for_weight(&int8w, w, 0).weights.name, "i8");
     module_free(module);
 }
 END_TEST
