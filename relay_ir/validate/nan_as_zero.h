@@ -1,5 +1,5 @@
 /* nan_as_zero.h - a network of floats as integers would compute it where it has NaN: exact FP8 arithmetic
- * (relay_ir/ops/exact.h) reads the code of NaN as 0, and divides 0 by 0 to 0. */
+ * (relay_ir/ops/exact.h) reads NaN as 0, and divides 0 by 0 to 0. */
 #ifndef RELAY_IR_VALIDATE_NAN_AS_ZERO_H
 #define RELAY_IR_VALIDATE_NAN_AS_ZERO_H
 
