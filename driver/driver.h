@@ -108,6 +108,7 @@ struct driver_state {
     struct codegen_options codegen;
     struct codegen_result result;
     struct planned_code *code;     /* after plan, until print or driver_free; needs the module */
+    const struct variants *sizes;  /* --vary: of a compilation for one combination, which --shape gives; else NULL */
     int n_variants;                /* --vary: compilations whose networks `module` has taken */
     struct driver_state *variants; /* [n_variants] */
 };
@@ -226,7 +227,7 @@ void simulate_precision(struct driver_state *driver);
 void realise_precision(struct driver_state *driver);
 struct samples *open_samples(struct driver_state *driver, const struct function *fn, int64_t *n);
 
-/* --- variants.c ------------------------------------------------------------------------------- */
+/* --- vary.c, variants.c ----------------------------------------------------------------------- */
 
 /* `compile` with --vary or --max: the network for each combination of values, then one module of all. */
 bool variants_wanted(const struct driver_state *driver);
@@ -239,6 +240,9 @@ struct variants *variants_read(
 struct driver_state variant_alone(const struct driver_state *given, const struct variants *variants,
                                   int v);
 const char *variant_text(struct arena *arena, const struct variants *variants, int v);
+
+/* "137" of --shape time=137; NULL if there is none. */
+const char *size_given(const struct option_values *shapes, const char *name);
 
 /* " --vary time=1..200", as given; "" without. */
 const char *vary_options(const struct driver_state *driver);

@@ -10,6 +10,7 @@
 #include "driver/custom.h"
 #include "driver/part.h"
 #include "frontend/onnx/import.h"
+#include "relay_ir/variants.h"
 
 /* "data=1,3,224,224": the last '=' divides, because names may hold one. */
 static bool parse_shape(struct ctx *ctx, const char *text, struct shape_binding *out)
@@ -43,6 +44,15 @@ malformed:
               "for example --shape data=1,3,224,224, or --shape batch=1 for a symbolic "
               "dimension; at most %d dimensions",
               MAX_RANK);
+    return false;
+}
+
+/* Whether --vary gives it, as --shape of the compilation for one size. */
+static bool is_size(const struct driver_state *driver, const char *name)
+{
+    for (int i = 0; driver->sizes && i < driver->sizes->n_symbols; i++)
+        if (strcmp(driver->sizes->symbols[i].name, name) == 0)
+            return true;
     return false;
 }
 
@@ -141,6 +151,8 @@ struct module *load_model(struct driver_state *driver)
     for (int i = 0; i < given->n; i++)
         ok &= parse_shape(ctx, given->at[i], &shapes[i]) &&
               is_new(ctx, "shape", shapes[i].name, &shaped);
+    for (int i = 0; i < given->n && ok; i++)
+        shapes[i].is_size = is_size(driver, shapes[i].name);
     for (int i = 0; i < fixed->n; i++)
         ok &= parse_frozen(ctx, fixed->at[i], &frozen[i]) &&
               is_new(ctx, "freeze", frozen[i].name, &frozen_names);

@@ -5,23 +5,11 @@
 
 #include "base/str.h"
 
-/* "137" of --shape time=137; NULL if there is none. */
-static const char *shape_of(const struct option_values *shapes, const char *name, int *index)
-{
-    for (int i = shapes->n; i-- > 0;)
-        if (str_starts(shapes->at[i], name) && shapes->at[i][strlen(name)] == '=') {
-            *index = i;
-            return shapes->at[i] + strlen(name) + 1;
-        }
-    return NULL;
-}
-
 /* --shape of a size chooses what is run, not what is compiled. */
 static void drop_shapes(struct driver_state *driver, const struct variants *variants)
 {
     struct option_values *shapes = &driver->args.options[OPTION_SHAPE];
     const struct option_values given = *shapes;
-    int index;
 
     *shapes = (struct option_values){ 0 };
     for (int i = 0; i < given.n; i++) {
@@ -29,7 +17,7 @@ static void drop_shapes(struct driver_state *driver, const struct variants *vari
         bool is_size = false;
 
         for (int s = 0; s < variants->n_symbols; s++)
-            is_size = is_size || shape_of(&one, variants->symbols[s].name, &index);
+            is_size = is_size || size_given(&one, variants->symbols[s].name);
         if (!is_size)
             option_add(driver->ctx, shapes, given.at[i]);
     }
@@ -102,14 +90,14 @@ const int32_t *sized_code_sizes(const struct sized_code *code, int v)
 int sized_code_chosen(const struct driver_state *driver, const struct sized_code *code)
 {
     const struct variants *variants = code->variants;
-    int index, chosen = -1;
+    int chosen = -1;
 
     for (int v = 0; v < variants->n && chosen < 0; v++) {
         bool same = true;
 
         for (int s = 0; s < variants->n_symbols; s++) {
             const char *value =
-                shape_of(&driver->args.options[OPTION_SHAPE], variants->symbols[s].name, &index);
+                size_given(&driver->args.options[OPTION_SHAPE], variants->symbols[s].name);
 
             same = same && value && strtoll(value, NULL, 10) == variants->at[v].values[s];
         }

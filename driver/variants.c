@@ -1,4 +1,5 @@
-/* variants.c - compile --vary time=1..200: dims that are known at run time, within given values.
+/* variants.c - compile --vary time=1..200: dims, and inputs that are numbers, that are known at run time, within given
+ * values.
  *
  * needs    the options
  * gives    NAME.c for all values
@@ -7,253 +8,12 @@
  *          last stages: they share the functions, the constants and the arena (codegen_c/emit/emit_variants.h). */
 #include "relay_ir/variants.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "driver/driver.h"
 #include "driver/precision.h"
-#include "relay_ir/ops/run_time.h"
-
-/* Each is compiled: minutes. */
-enum { MAX_VARIANTS = 512 };
-
-bool variants_wanted(const struct driver_state *driver)
-{
-    return has_option(&driver->args, OPTION_VARY) || has_option(&driver->args, OPTION_MAX);
-}
-
-/* --- the options ------------------------------------------------------------------------------ */
-
-static bool malformed(struct ctx *ctx, enum option_id option, const char *text)
-{
-    diag_error(ctx, DIAG_USAGE, NULL, "--%s: found '%s', expected NAME=%s", option_name(option),
-               str_safe(&ctx->perm, text, 120), option == OPTION_MAX ? "N,..." : "VALUES");
-    diag_help(ctx, option == OPTION_MAX ? "for example --max batch=8,time=200"
-                                        : "for example --vary time=1..200, --vary time=16..400/16 "
-                                          "or --vary time=100,200,400: ascending, from 1 on");
-    return false;
-}
-
-static bool too_many(struct ctx *ctx, long long n)
-{
-    diag_error(ctx, DIAG_USAGE, NULL,
-               "--vary: %lld combinations of values, each of which is compiled; at most %d", n,
-               MAX_VARIANTS);
-    diag_help(ctx, "give each 16th, as in --vary time=16..400/16, or a list, as in "
-                   "--vary time=100,200,400, and pad the input");
-    return false;
-}
-
-/* A number of 1 to INT32_MAX; 0 for anything else. */
-static long long read_number(const char **at)
-{
-    char *end;
-    long long number;
-
-    if (**at < '0' || **at > '9')
-        return 0;
-    errno = 0;
-    number = strtoll(*at, &end, 10);
-    *at = end;
-    return errno || number > INT32_MAX ? 0 : number;
-}
-
-static bool add_value(struct symbol *symbol, int64_t *values, long long value)
-{
-    if (value <= 0 || (symbol->n && value <= values[symbol->n - 1]) || symbol->n == MAX_VARIANTS)
-        return false;
-    values[symbol->n++] = value;
-    return true;
-}
-
-/* Of a range: each step-th up to the last. */
-static bool add_range(struct ctx *ctx, struct symbol *symbol, int64_t *values, const char **at,
-                      long long first, bool *well_formed)
-{
-    const long long last = (*at += 2, read_number(at));
-    long long step = 1;
-
-    if (**at == '/') {
-        ++*at;
-        step = read_number(at);
-    }
-    *well_formed = first > 0 && last >= first && step > 0;
-    if (!*well_formed)
-        return false;
-    if ((last - first) / step >= MAX_VARIANTS)
-        return too_many(ctx, (last - first) / step + 1);
-    for (long long value = first; value <= last; value += step)
-        if (!add_value(symbol, values, value))
-            return *well_formed = false;
-    return true;
-}
-
-/* "1..200", "16..400/16", "100,200,400". */
-static bool read_values(struct ctx *ctx, struct symbol *symbol, const char *at, bool *well_formed)
-{
-    int64_t *values = arena_array(&ctx->perm, int64_t, MAX_VARIANTS);
-
-    symbol->values = values;
-    *well_formed = true;
-    for (;;) {
-        const long long first = read_number(&at);
-
-        if (str_starts(at, "..")) {
-            if (!add_range(ctx, symbol, values, &at, first, well_formed))
-                return false;
-        } else if (!add_value(symbol, values, first)) {
-            return *well_formed = false;
-        }
-        if (!*at)
-            return true;
-        if (*at++ != ',')
-            return *well_formed = false;
-    }
-}
-
-/* Two symbols must differ in C, too. */
-static bool add_symbol(struct driver_state *driver, struct variants *variants, const char *name,
-                       struct symbol *symbol)
-{
-    struct ctx *ctx = driver->ctx;
-
-    symbol->name = name;
-    symbol->c_name = c_identifier(&ctx->perm, name);
-    for (int i = 0; i < variants->n_symbols; i++)
-        if (strcmp(variants->symbols[i].c_name, symbol->c_name) == 0)
-            return diag_error(ctx, DIAG_USAGE, NULL, "--vary: '%s' is given twice",
-                              str_safe(&ctx->perm, name, 120));
-    if (variants->n_symbols == MAX_SYMBOLS)
-        return diag_error(ctx, DIAG_USAGE, NULL, "--vary: more than %d dimensions", MAX_SYMBOLS);
-    variants->symbols[variants->n_symbols++] = *symbol;
-    return true;
-}
-
-static bool read_vary(struct driver_state *driver, struct variants *variants, const char *text)
-{
-    struct ctx *ctx = driver->ctx;
-    const char *equals = strrchr(text, '=');
-    struct symbol symbol = { .n = 0 };
-    bool well_formed = equals && equals > text;
-
-    if (!well_formed || !read_values(ctx, &symbol, equals + 1, &well_formed))
-        return well_formed ? false : malformed(ctx, OPTION_VARY, text);
-    return add_symbol(driver, variants, arena_strndup(&ctx->perm, text, (size_t)(equals - text)),
-                      &symbol);
-}
-
-/* "batch=8,time=200" */
-static bool read_max(struct driver_state *driver, struct variants *variants, const char *text)
-{
-    struct ctx *ctx = driver->ctx;
-
-    for (const char *at = text; *at;) {
-        const char *equals = strchr(at, '='), *end = equals ? equals + 1 : "";
-        const char *name = equals ? arena_strndup(&ctx->perm, at, (size_t)(equals - at)) : "";
-        const long long most = read_number(&end);
-        struct symbol symbol = { .n = 0 };
-        int64_t *values;
-
-        if (!*name || most <= 0 || (*end && *end != ',') || (*end && !end[1]))
-            return malformed(ctx, OPTION_MAX, text);
-        if (most > MAX_VARIANTS)
-            return too_many(ctx, most);
-        values = arena_array(&ctx->perm, int64_t, most);
-        while (symbol.n < most) {
-            values[symbol.n] = symbol.n + 1;
-            symbol.n++;
-        }
-        symbol.values = values;
-        if (!add_symbol(driver, variants, name, &symbol))
-            return false;
-        at = end + (*end == ',');
-    }
-    return *text || malformed(ctx, OPTION_MAX, text);
-}
-
-/* What is written for one shape. */
-static bool check_options(struct driver_state *driver)
-{
-    static const struct {
-        enum option_id option;
-        const char *instead;
-    } fixed[] = {
-        { OPTION_STEP, "relayc verify --shape NAME=VALUE checks each region" },
-        { OPTION_PARALLEL, "without it, one core runs the network" },
-        { OPTION_IO_IN_ARENA, "without it, inputs and outputs are arrays of the caller" },
-        { OPTION_POOL, "without it, there is one arena" },
-        { OPTION_SHARE_ARENA, "networks that run one after the other may share the larger arena" },
-        { OPTION_SHARED_KERNELS, "compile the networks one by one" },
-        { OPTION_BOARD, "--target, --ram and --flash say what the board is" },
-        { OPTION_GUARD, "compile with --shape NAME=VALUE and --guard to debug one value" },
-        { OPTION_STATE, "states are of a fixed shape: --shape NAME=VALUE" },
-        { OPTION_OFFLOAD, "without it, all regions are C" },
-        { OPTION_EMIT, "the graph of one value: --shape NAME=VALUE" },
-        { OPTION_CC, "measure the objects (size NAME.o); --shape NAME=VALUE verifies one size" },
-        { OPTION_DATA, "relayc calibrate --shape NAME=VALUE makes a table for --calib" },
-        { OPTION_INPUT, "--shape NAME=VALUE verifies one size with it" },
-    };
-    bool ok = true;
-
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        if (has_option(&driver->args, fixed[i].option)) {
-            ok = diag_error(driver->ctx, DIAG_USAGE, NULL,
-                            "--%s: not with dimensions that are known at run time only (--vary)",
-                            option_name(fixed[i].option));
-            diag_help(driver->ctx, "%s", fixed[i].instead);
-        }
-    return ok;
-}
-
-/* The combinations, the last values first: of one symbol 400, 200, 100. */
-static void combine(struct driver_state *driver, struct variants *variants)
-{
-    struct arena *arena = &driver->ctx->perm;
-
-    variants->at = arena_array(arena, struct variant, variants->n);
-    for (int v = 0; v < variants->n; v++) {
-        struct str label = { .arena = arena };
-        int rest = variants->n - 1 - v;
-
-        for (int s = variants->n_symbols; s-- > 0;) {
-            const struct symbol *symbol = &variants->symbols[s];
-
-            variants->at[v].values[s] = symbol->values[rest % symbol->n];
-            rest /= symbol->n;
-        }
-        for (int s = 0; s < variants->n_symbols; s++)
-            str_printf(&label, "%s%s_%lld", s ? "_" : "", variants->symbols[s].c_name,
-                       (long long)variants->at[v].values[s]);
-        variants->at[v].label = str_text(&label);
-    }
-}
-
-struct variants *variants_read(struct driver_state *driver)
-{
-    const struct option_values *vary = &driver->args.options[OPTION_VARY];
-    const struct option_values *most = &driver->args.options[OPTION_MAX];
-    struct variants *variants = arena_new(&driver->ctx->perm, struct variants);
-    long long n = 1;
-    bool ok = check_options(driver);
-
-    for (int i = 0; i < vary->n; i++)
-        ok = read_vary(driver, variants, vary->at[i]) && ok;
-    for (int i = 0; i < most->n; i++)
-        ok = read_max(driver, variants, most->at[i]) && ok;
-    for (int s = 0; s < variants->n_symbols; s++)
-        n *= variants->symbols[s].n;
-    if (ok && n > MAX_VARIANTS)
-        ok = too_many(driver->ctx, n);
-    if (!ok)
-        return NULL;
-    variants->n = (int)n;
-    combine(driver, variants);
-    return variants;
-}
-
-/* --- the networks ----------------------------------------------------------------------------- */
 
 struct driver_state variant_alone(const struct driver_state *given, const struct variants *variants,
                                   int v)
@@ -261,6 +21,7 @@ struct driver_state variant_alone(const struct driver_state *given, const struct
     struct driver_state own = *given;
 
     own.args.options[OPTION_VARY].n = own.args.options[OPTION_MAX].n = 0;
+    own.sizes = variants;
     for (int s = 0; s < variants->n_symbols; s++)
         option_add(own.ctx, &own.args.options[OPTION_SHAPE],
                    arena_printf(&own.ctx->perm, "%s=%lld", variants->symbols[s].name,
@@ -276,6 +37,14 @@ struct driver_state variant_alone(const struct driver_state *given, const struct
     return own;
 }
 
+const char *size_given(const struct option_values *shapes, const char *name)
+{
+    for (int i = shapes->n; i-- > 0;)
+        if (str_starts(shapes->at[i], name) && shapes->at[i][strlen(name)] == '=')
+            return shapes->at[i] + strlen(name) + 1;
+    return NULL;
+}
+
 const char *variant_text(struct arena *arena, const struct variants *variants, int v)
 {
     struct str text = { .arena = arena };
@@ -287,40 +56,78 @@ const char *variant_text(struct arena *arena, const struct variants *variants, i
     return str_text(&text);
 }
 
-/* The module has n variants: arrays of the first have room for what this one reads and writes. */
-static bool check_interface(struct ctx *ctx, const struct module *all, int n,
-                            const struct module *other, const char *at)
+void variants_free(struct driver_state *driver)
+{
+    for (int v = 0; v < driver->n_variants; v++) {
+        module_free(driver->variants[v].module);
+        driver_free(&driver->variants[v]);
+    }
+    driver->n_variants = 0;
+}
+
+/* The module has n variants, and this one the inputs and outputs that they have, of any extents. */
+static bool same_interface(const struct module *all, int n, const struct module *other)
 {
     const struct function *a = all->main, *b = other->main;
-    bool ok = a->n_params == n * b->n_params && a->ret->n_inputs == n * b->ret->n_inputs;
+    bool same = a->n_params == n * b->n_params && a->ret->n_inputs == n * b->ret->n_inputs;
 
-    for (int i = 0; ok && i < b->n_params; i++)
-        ok = strcmp(a->params[i]->name, b->params[i]->name) == 0 &&
-             a->params[i]->type.dtype == b->params[i]->type.dtype &&
-             a->params[i]->type.rank == b->params[i]->type.rank &&
-             type_bytes(&b->params[i]->type) <= type_bytes(&a->params[i]->type);
-    for (int i = 0; ok && i < b->ret->n_inputs; i++) {
+    for (int i = 0; same && i < b->n_params; i++)
+        same = strcmp(a->params[i]->name, b->params[i]->name) == 0 &&
+               a->params[i]->type.dtype == b->params[i]->type.dtype &&
+               a->params[i]->type.rank == b->params[i]->type.rank;
+    for (int i = 0; same && i < b->ret->n_inputs; i++) {
         const struct type *x = &a->ret->inputs[i]->type, *y = &b->ret->inputs[i]->type;
 
-        ok = x->dtype == y->dtype && x->rank == y->rank && type_bytes(y) <= type_bytes(x);
+        same = x->dtype == y->dtype && x->rank == y->rank;
     }
-    if (ok)
-        return true;
-    diag_error(ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
-               "--vary: with %s the network has other inputs or outputs than with the largest "
-               "values, or larger ones",
-               at);
-    diag_help(ctx, "leave this value out of --vary");
+    return same;
+}
+
+/* Whether arrays of the first variant have room for what this one reads and writes; *bytes of all that it does. */
+static bool fits(const struct module *all, const struct module *other, size_t *bytes)
+{
+    const struct function *a = all->main, *b = other->main;
+    bool does = true;
+
+    *bytes = 0;
+    for (int i = 0; i < b->n_params; i++) {
+        does = does && type_bytes(&b->params[i]->type) <= type_bytes(&a->params[i]->type);
+        *bytes += type_bytes(&b->params[i]->type);
+    }
+    for (int i = 0; i < b->ret->n_inputs; i++) {
+        const struct type *x = &a->ret->inputs[i]->type, *y = &b->ret->inputs[i]->type;
+
+        does = does && type_bytes(y) <= type_bytes(x);
+        *bytes += type_bytes(y);
+    }
+    return does;
+}
+
+static bool refuse_interface(struct driver_state *driver, const struct variants *variants, int v)
+{
+    diag_error(
+        driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
+        "--vary: with %s the network has other inputs or outputs than with %s, or larger ones",
+        variant_text(&driver->ctx->perm, variants, v),
+        variant_text(&driver->ctx->perm, variants, 0));
+    diag_help(driver->ctx, "leave this value out of --vary");
     return false;
 }
 
+/* The module of all, as it grows. */
+struct growing {
+    int n;        /* variants in it */
+    int larger;   /* one that has no room in the arrays of the first; 0 = none */
+    size_t bytes; /* of its arrays */
+};
+
 /* To regions, in the order and the stripes that its own plan has chosen. */
 static bool compile_one(struct driver_state *driver, const struct driver_state *given,
-                        struct variants *variants, int v)
+                        struct variants *variants, int v, struct growing *all)
 {
     struct driver_state *own = &driver->variants[v];
     struct diags saved = diag_save(driver->ctx);
-    const char *at = variant_text(&driver->ctx->perm, variants, v);
+    size_t bytes;
 
     *own = variant_alone(given, variants, v);
     driver->n_variants++;
@@ -330,71 +137,87 @@ static bool compile_one(struct driver_state *driver, const struct driver_state *
         own->precision->options.any_shape = true; /* one table for all */
     if (!driver_run(own, STAGE_FUSE) ||
         (own->codegen.share = true, !codegen_sizes(own->module, &own->codegen, &own->result))) {
-        diag_note(driver->ctx, "with %s (--vary)", at);
+        diag_note(driver->ctx, "with %s (--vary)", variant_text(&driver->ctx->perm, variants, v));
         return false;
     }
-    if (own->module->n_states || own->module->chooses || run_time_is_checked(own->module)) {
-        diag_error(
-            driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
-            "--vary: not for networks with an If that is decided at run time, or with inputs "
-            "that are numbers of shapes");
+    if (own->module->n_states) {
+        diag_error(driver->ctx, DIAG_UNSUPPORTED_DYNAMIC, NULL,
+                   "--vary: not for networks that keep a state");
         diag_help(driver->ctx, "--shape gives its dimensions one value each");
         return false;
     }
     if (v == 0) {
         driver->module = own->module;
         own->module = NULL;
+        variants->at[0].first_node = 0;
         variants->at[0].n_nodes =
             (function_number(driver->module->main), driver->module->main->n_nodes);
+        all->n = 1;
         return true;
     }
     diag_restore(driver->ctx, saved); /* what it warns of, the first has warned of */
-    if (!check_interface(driver->ctx, driver->module, v, own->module, at))
-        return false;
-    variant_absorb(driver->module, own->module, &variants->at[v]);
+    if (!same_interface(driver->module, all->n, own->module))
+        return refuse_interface(driver, variants, v);
+    if (fits(driver->module, own->module, &bytes)) {
+        variant_absorb(driver->module, own->module, &variants->at[v]);
+        all->n++;
+    } else if (bytes > all->bytes) {
+        all->larger = v;
+        all->bytes = bytes;
+    }
     return true;
+}
+
+static bool compile_all(struct driver_state *driver, const struct driver_state *given,
+                        struct variants *variants, struct growing *all)
+{
+    bool ok = true;
+
+    *all = (struct growing){ 0 };
+    driver->variants = arena_array(&driver->ctx->perm, struct driver_state, variants->n);
+    for (int v = 0; v < variants->n && ok; v++) {
+        driver_progress(driver, "compiling for each value", v, variants->n);
+        ok = compile_one(driver, given, variants, v, all);
+    }
+    driver_progress(driver, "compiling for each value", 0, 0);
+    return ok;
+}
+
+/* Forgets the compilations; the variant comes first in the next ones. */
+static void begin_with(struct driver_state *driver, struct variants *variants, int v)
+{
+    const struct variant first = variants->at[v];
+
+    module_free(driver->module);
+    driver->module = NULL;
+    variants_free(driver);
+    memmove(&variants->at[1], &variants->at[0], (size_t)v * sizeof first);
+    variants->at[0] = first;
 }
 
 bool compile_variants(struct driver_state *driver)
 {
     const struct driver_state given = *driver; /* before driver_prepare */
     struct variants *variants = variants_read(driver);
-    bool ok = variants != NULL;
+    struct diags saved;
+    struct growing all;
 
-    if (!ok || !driver_prepare(driver) || !stage_describe(driver))
+    if (!variants || !driver_prepare(driver) || !stage_describe(driver))
         return false;
     driver->codegen.share = true; /* a function for all values */
-    driver->variants = arena_array(&driver->ctx->perm, struct driver_state, variants->n);
-    for (int v = 0; v < variants->n && ok; v++) {
-        driver_progress(driver, "compiling for each value", v, variants->n);
-        ok = compile_one(driver, &given, variants, v);
-    }
-    driver_progress(driver, "compiling for each value", 0, 0);
-    if (!ok)
+    saved = diag_save(driver->ctx);
+    if (!compile_all(driver, &given, variants, &all))
         return false;
+    if (all.larger) { /* what a slice leaves of x is longer for smaller starts */
+        diag_restore(driver->ctx, saved);
+        begin_with(driver, variants, all.larger);
+        if (!compile_all(driver, &given, variants, &all))
+            return false;
+        if (all.larger)
+            return refuse_interface(driver, variants, all.larger);
+    }
     driver->module->variants = variants;
     driver->codegen.largest = &driver->variants[0].result;
     driver->next = STAGE_PLAN;
     return driver_run(driver, STAGE_PRINT);
-}
-
-const char *vary_options(const struct driver_state *driver)
-{
-    static const enum option_id options[] = { OPTION_VARY, OPTION_MAX };
-    struct str out = { .arena = &driver->ctx->perm };
-
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-        for (int i = 0; i < driver->args.options[options[k]].n; i++)
-            str_printf(&out, " --%s %s", option_name(options[k]),
-                       for_shell(driver, driver->args.options[options[k]].at[i]));
-    return str_text(&out);
-}
-
-void variants_free(struct driver_state *driver)
-{
-    for (int v = 0; v < driver->n_variants; v++) {
-        module_free(driver->variants[v].module);
-        driver_free(&driver->variants[v]);
-    }
-    driver->n_variants = 0;
 }

@@ -19,11 +19,12 @@ struct symbol {
 struct variant {
     int64_t values[MAX_SYMBOLS];
     const char *label; /* "time_100" */
+    int row;           /* its number, ascending by the values */
     int n_nodes;       /* of main, behind those of the variants before */
     int first_node;    /* node->id of its first one, if it has any */
 };
 
-/* All combinations, that of the largest values first. Each has main->n_params / n parameters and as many results, in
+/* All combinations, that of the largest arrays first, then from the largest values on. Each has main->n_params / n parameters and as many results, in
  * the order of variants. */
 struct variants {
     int n_symbols;

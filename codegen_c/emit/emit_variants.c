@@ -21,6 +21,7 @@ struct variant_group {
     int n, *of;       /* variants, the largest first */
     struct slots *slots;
     const char *body, *name;
+    bool fails; /* it tells whether numbers of run time were as expected */
     int n_arguments;
     const char **parameters, **arguments; /* [n_arguments] what the body reads */
     struct variant_group *next;
@@ -133,7 +134,8 @@ static const char *sizes_of(struct codegen *codegen, const struct variant_group 
     for (int i = group->n; i-- > 0;) {
         int k = i;
 
-        while (k > 0 && group->of[k - 1] == group->of[k] - 1)
+        while (k > 0 &&
+               variant_row(codegen, group->of[k - 1]) == variant_row(codegen, group->of[k]) + 1)
             k--;
         if (++shown > 6) {
             str_add(&out, " and others");
@@ -145,6 +147,14 @@ static const char *sizes_of(struct codegen *codegen, const struct variant_group 
         i = k;
     }
     return str_text(&out);
+}
+
+static bool variant_fails(const struct codegen *codegen, int variant)
+{
+    for (int r = 0; r < codegen->n_regions; r++)
+        if (codegen->regions[r].variant == variant && kernel_fails(&codegen->regions[r]))
+            return true;
+    return false;
 }
 
 /* A function without anything to do is left out. */
@@ -168,11 +178,15 @@ static void add_group(struct codegen *codegen, struct variant_group *group, stru
         arena_printf(arena, "run_%s%s",
                      group->n == variants->n ? "all" : variants->at[group->of[0]].label,
                      group->n > 1 && group->n < variants->n ? "_and_less" : ""));
+    group->fails = variant_fails(codegen, group->of[0]);
     find_arguments(codegen, group);
     str_printf(out, "/* For %s. */\n", sizes_of(codegen, group));
-    head = arena_printf(arena, "static void %s(", group->name);
+    head = arena_printf(arena, "static %s %s(", group->fails ? "int" : "void", group->name);
     add_list(out, head, group->n_arguments, group->parameters, ")\n{\n", (int)strlen(head));
-    str_printf(out, "%s%s}\n\n", str_text(&tables), group->body);
+    str_printf(out, "%s%s", str_text(&tables), group->body);
+    if (group->fails)
+        str_printf(out, "    return %s_OK;\n", codegen->upper);
+    str_add(out, "}\n\n");
 }
 
 void add_variants(struct codegen *codegen, struct str *out)
@@ -187,12 +201,16 @@ void add_variants(struct codegen *codegen, struct str *out)
 static void add_group_call(struct codegen *codegen, const struct variant_group *group, int indent,
                            struct str *out)
 {
-    const char *head;
+    const char *head, *tail;
 
     if (!group->name)
         return;
-    head = arena_printf(&codegen->arena, "%*s%s(", indent, "", group->name);
-    add_list(out, head, group->n_arguments, group->arguments, ");\n", (int)strlen(head));
+    head = arena_printf(&codegen->arena, "%*s%s%s(", indent, "", group->fails ? "if (" : "",
+                        group->name);
+    tail = group->fails ? arena_printf(&codegen->arena, ") != %s_OK)\n%*sreturn %s_WRONG_NUMBER;\n",
+                                       codegen->upper, indent + 4, "", codegen->upper)
+                        : ");\n";
+    add_list(out, head, group->n_arguments, group->arguments, tail, (int)strlen(head));
 }
 
 static void add_cases(struct codegen *codegen, const struct variant_group *group, struct str *out)

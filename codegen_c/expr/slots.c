@@ -64,7 +64,7 @@ struct slots slots_of(struct arena *arena, const char *text)
 
 int variant_row(const struct codegen *codegen, int variant)
 {
-    return codegen->module->variants->n - 1 - variant;
+    return codegen->module->variants->at[variant].row;
 }
 
 /* What is being resolved. */

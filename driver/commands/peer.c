@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "driver/part.h"
 #include "frontend/tflite/import.h"
+#include "relay_ir/variants.h"
 
 const struct implementation implementations[] = {
     { "onnxruntime", "ONNX Runtime", "onnxruntime", "peer_onnxruntime.py", "without optimisations",
@@ -114,6 +115,12 @@ static bool freeze_inputs(struct driver_state *driver, struct worker *worker)
         const char *text = frozen->at[i], *equals = strrchr(text, '=');
 
         ok = worker_ask(worker, "freeze %s %.*s", equals + 1, (int)(equals - text), text);
+    }
+    for (int s = 0; driver->sizes && s < driver->sizes->n_symbols && ok; s++) {
+        const char *name = driver->sizes->symbols[s].name;
+        const char *value = size_given(&driver->args.options[OPTION_SHAPE], name);
+
+        ok = !value || worker_ask(worker, "size %s %s", value, name);
     }
     return ok;
 }

@@ -1,5 +1,7 @@
 /* freeze.c - inputs that are always the same become constants, before any node is converted: what
- * they decide (the branch of an If, an axis, a length) is decided then. */
+ * they decide (the branch of an If, an axis, a length) is decided then. So do inputs whose numbers are sizes of --vary,
+ * for each of which the network is compiled. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -11,6 +13,78 @@ const struct frozen_input *import_frozen(const struct import_options *options, c
         if (strcmp(options->frozen[i].name, name) == 0)
             return &options->frozen[i];
     return NULL;
+}
+
+bool import_names_dimension(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const Onnx__TypeProto *type = graph->input[i]->type;
+        const Onnx__TensorShapeProto *shape =
+            type && type->tensor_type ? type->tensor_type->shape : NULL;
+
+        for (size_t d = 0; shape && d < shape->n_dim; d++)
+            if (strcmp(shape->dim[d]->dim_param, name) == 0)
+                return true;
+    }
+    return false;
+}
+
+bool import_is_number_of(const struct import *im, const struct shape_binding *size,
+                         const char *name, int64_t n, int64_t i)
+{
+    const size_t length = strlen(name);
+    char element[32];
+
+    if (!size->is_size || !str_starts(size->name, name) ||
+        import_names_dimension(im->model->graph, size->name))
+        return false;
+    snprintf(element, sizeof element, ".%lld", (long long)i);
+    return (n == 1 && !size->name[length]) || strcmp(size->name + length, element) == 0;
+}
+
+/* The number of element i; NULL = none. */
+static const struct shape_binding *size_of(const struct import *im, const char *name, int64_t n,
+                                           int64_t i)
+{
+    for (int k = 0; k < im->options->n_shapes; k++)
+        if (import_is_number_of(im, &im->options->shapes[k], name, n, i))
+            return &im->options->shapes[k];
+    return NULL;
+}
+
+bool import_given(struct import *im, const char *name, const struct type *type,
+                  const struct frozen_input **frozen)
+{
+    const int64_t n = type_elements(type);
+    const struct frozen_input *others = import_frozen(im->options, name);
+    struct frozen_input *all;
+    double *numbers;
+    int n_sizes = 0;
+
+    *frozen = others;
+    for (int64_t i = 0; i < n && n <= MAX_INTS; i++)
+        n_sizes += size_of(im, name, n, i) != NULL;
+    if (!n_sizes || (others && others->n != 1 && others->n != n))
+        return true;
+    if (!others && n_sizes < n) {
+        diag_error(im->ctx, DIAG_USAGE, NULL, "--vary: %d of the %lld numbers of \"%s\" are given",
+                   n_sizes, (long long)n, str_safe(&im->ctx->perm, name, 120));
+        diag_help(im->ctx,
+                  "--freeze %s=NUMBER,NUMBER,... gives those that do not vary, and something for "
+                  "the others",
+                  str_safe(&im->ctx->perm, name, 120));
+        return false;
+    }
+    numbers = arena_array(&im->ctx->perm, double, n);
+    for (int64_t i = 0; i < n; i++) {
+        const struct shape_binding *size = size_of(im, name, n, i);
+
+        numbers[i] = size ? (double)size->dim[0] : others->numbers[others->n == 1 ? 0 : i];
+    }
+    all = arena_new(&im->ctx->perm, struct frozen_input);
+    *all = (struct frozen_input){ name, (int)n, numbers };
+    *frozen = all;
+    return true;
 }
 
 static bool refuse(struct import *im, const struct frozen_input *frozen, const char *problem)
@@ -77,4 +151,9 @@ void import_help_freeze(struct import *im, const struct value *value)
         diag_help(im->ctx, "--freeze %s%s=NUMBER%s%s, if this input is constant", quote,
                   str_safe(&im->ctx->perm, input->name, 120),
                   type_elements(&input->type) == 1 ? "" : ",NUMBER,...", quote);
+    if (input && !import_is_sequence(input) && type_elements(&input->type) <= MAX_INTS)
+        diag_help(im->ctx,
+                  "--vary %s%s%s=VALUES%s makes it an argument of the C (docs/guide/vary.md)",
+                  quote, str_safe(&im->ctx->perm, input->name, 120),
+                  type_elements(&input->type) == 1 ? "" : ".0", quote);
 }

@@ -48,11 +48,12 @@ struct import {
     const struct import_options *options; /* never NULL */
     struct map functions;                 /* model-defined: function_key -> Onnx__FunctionProto */
     struct map part_types;                /* of inputs that --extract makes: name -> struct type */
-    struct map computed;  /* value name -> struct computed: cache of onnx_constant */
-    struct map strings;   /* value name -> struct strings (strings.c) */
-    struct value failed;  /* marks names whose definition failed */
-    struct value absent;  /* marks optional function inputs that a call omits */
-    struct open_length *open_lengths; /* of outputs (open_length.c) */
+    struct map computed;              /* value name -> struct computed: cache of onnx_constant */
+    struct map strings;               /* value name -> struct strings (strings.c) */
+    struct value failed;              /* marks names whose definition failed */
+    struct value absent;              /* marks optional function inputs that a call omits */
+    struct open_length *open_lengths; /* of axes of values (open.h) */
+    struct open_value *open_values;
     struct map declared;  /* with import_obstacles: tensor -> Onnx__ValueInfoProto */
     bool *refused;        /* [n_node of the main graph], likewise; else NULL */
     int n_open;           /* errors about open dims, for which a length is assumed */
@@ -167,6 +168,19 @@ const struct frozen_input *import_frozen(const struct import_options *options, c
 struct value *import_freeze(struct import *im, const struct frozen_input *frozen,
                             const struct type *type);
 
+/* Whether it is the name of a dimension of an input. */
+bool import_names_dimension(const Onnx__GraphProto *graph, const char *name);
+
+/* Whether --vary gives a number of the input, and the binding is the one of element i. False where it names a
+ * dimension of an input. */
+bool import_is_number_of(const struct import *im, const struct shape_binding *size,
+                         const char *name, int64_t n, int64_t i);
+
+/* The constant that the options make of the input, by --freeze and by --vary, element by element: *frozen, NULL if
+ * there is none. False after an error: numbers of some elements only. */
+bool import_given(struct import *im, const char *name, const struct type *type,
+                  const struct frozen_input **frozen);
+
 /* Adds a hint to an error about a value that must be known: the input to freeze. */
 void import_help_freeze(struct import *im, const struct value *value);
 
@@ -190,9 +204,15 @@ bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_conver
                          bool *done);
 
 /* --- open_length.c ----------------------------------------------------------------------------
- * After the results are named: adds those that say how many elements others have. Errors against nodes that read
- * values of an open length. */
+ * After the results are named: adds those that say how many elements others have. */
 void import_lengths(struct import *im);
+
+/* An error, and true, if the node, which is no operator, reads a value with an open axis. */
+bool import_reads_open(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto);
+
+/* Converts the node by its rule, if it reads a value with an open axis; *done: it does. False after an error. */
+bool import_take_open(struct onnx_node *node, onnx_converter *convert, const char *domain,
+                      bool *done);
 
 /* --- control.c -------------------------------------------------------------------------------- */
 

@@ -69,8 +69,8 @@ static void suggest_shape(struct import *im, const char *name, const Onnx__Tenso
 static bool refuse_binding(struct import *im, const struct shape_binding *binding,
                            const char *problem)
 {
-    return diag_error(im->ctx, DIAG_USAGE, NULL, "--shape %s: %s", safe(im, binding->name),
-                      problem);
+    return diag_error(im->ctx, DIAG_USAGE, NULL, "--%s %s: %s", binding->is_size ? "vary" : "shape",
+                      safe(im, binding->name), problem);
 }
 
 static bool bind_whole_shape(struct import *im, const struct shape_binding *binding,
@@ -108,6 +108,8 @@ static bool bind_each_dim(struct import *im, const char *name, const Onnx__Tenso
 
         if (binding && binding->rank != 1)
             return refuse_binding(im, binding, "a dimension is one number");
+        if (binding && binding->is_size && binding->dim[0] == 0)
+            return refuse_binding(im, binding, "found 0, a dimension is at least 1");
         if (dim->has_dim_value && dim->dim_value >= 0)
             type->dim[i] = dim->dim_value;
         else if (binding)
@@ -136,7 +138,8 @@ static bool bind_each_dim(struct import *im, const char *name, const Onnx__Tenso
 bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, struct type *type)
 {
     const Onnx__TypeProto__Tensor *tensor = info->type ? info->type->tensor_type : NULL;
-    const struct shape_binding *binding = import_binding(im->options, info->name);
+    const struct shape_binding *given = import_binding(im->options, info->name);
+    const struct shape_binding *binding = given && given->is_size ? NULL : given;
     const struct type *of_part = map_get(&im->part_types, info->name);
 
     *type = (struct type){ .dtype = DTYPE_NONE };
@@ -170,6 +173,24 @@ bool import_declared_type(struct import *im, const Onnx__ValueInfoProto *info, s
 }
 
 /* --- options that name nothing ---------------------------------------------------------------- */
+
+/* A size of --vary: whether it is the number of an input. */
+static bool names_number(const struct import *im, const struct scope *scope,
+                         const Onnx__GraphProto *graph, const struct shape_binding *size)
+{
+    for (size_t i = 0; i < graph->n_input; i++) {
+        const char *name = graph->input[i]->name;
+        const struct value *value = map_get(&scope->names, name);
+        const int64_t n = value && value->kind == VALUE_CONSTANT ? type_elements(&value->type) : 0;
+
+        if (value == &im->failed && str_starts(size->name, name) && strcmp(size->name, name) != 0)
+            return true;
+        for (int64_t k = 0; k < n && n <= MAX_INTS; k++)
+            if (import_is_number_of(im, size, name, n, k))
+                return true;
+    }
+    return false;
+}
 
 static bool names_something(const struct import_options *options, const struct scope *scope,
                             const Onnx__GraphProto *graph, const char *name)
@@ -210,10 +231,18 @@ static void check_bindings(struct import *im, const struct scope *scope,
         const struct shape_binding *binding = &im->options->shapes[i];
         const char *near;
 
-        if (names_something(im->options, scope, graph, binding->name))
+        if (binding->is_size ? import_names_dimension(graph, binding->name) ||
+                                   names_number(im, scope, graph, binding)
+                             : names_something(im->options, scope, graph, binding->name))
             continue;
-        refuse_binding(im, binding, "the model has no input and no dimension of this name");
         near = str_nearest(binding->name, names, graph->n_input);
+        if (binding->is_size && near && strcmp(near, binding->name) == 0) {
+            refuse_binding(im, binding, "the input is a tensor of more than one number");
+            diag_help(im->ctx, "a dimension has a name of its own, an element is %s.0, %s.1 ...",
+                      safe(im, near), safe(im, near));
+            continue;
+        }
+        refuse_binding(im, binding, "the model has no input and no dimension of this name");
         if (near)
             diag_help(im->ctx, "there is an input \"%s\"", safe(im, near));
     }
@@ -287,10 +316,12 @@ static void check_default(struct import *im, const Onnx__ValueInfoProto *info,
 static void bind_input(struct import *im, struct scope *scope, const char *name,
                        const struct type *type)
 {
-    const struct frozen_input *frozen = import_frozen(im->options, name);
-    struct value *value =
-        frozen ? import_freeze(im, frozen, type) : param_new(im->module->main, name, type);
+    const struct frozen_input *frozen;
+    struct value *value;
 
+    if (!import_given(im, name, type, &frozen))
+        return;
+    value = frozen ? import_freeze(im, frozen, type) : param_new(im->module->main, name, type);
     if (value)
         scope_bind(im, scope, name, value);
 }

@@ -78,9 +78,13 @@ static bool declared_shape(const struct onnx_node *node, int i, struct type *typ
     if (!tensor || tensor->shape->n_dim > MAX_RANK)
         return false;
     for (size_t d = 0; d < tensor->shape->n_dim; d++) {
-        if (!tensor->shape->dim[d]->has_dim_value || tensor->shape->dim[d]->dim_value < 0)
+        const Onnx__TensorShapeProto__Dimension *dim = tensor->shape->dim[d];
+        const struct shape_binding *bound =
+            *dim->dim_param ? import_binding(node->import->options, dim->dim_param) : NULL;
+
+        if (!dim->has_dim_value ? !bound || bound->rank != 1 : dim->dim_value < 0)
             return false;
-        type->dim[type->rank++] = tensor->shape->dim[d]->dim_value;
+        type->dim[type->rank++] = dim->has_dim_value ? dim->dim_value : bound->dim[0];
     }
     return true;
 }

@@ -7,6 +7,8 @@ part: of the model, from tensors A, B to C, D, as --extract has it; the package 
   input DTYPE D0xD1x... FILE   the next input, in graph order   ok
   freeze N,N... NAME           the numbers of an input that     ok
                                stands in no such line
+  size N NAME                  likewise, if it is one number;   ok
+                               NAME.i: its element i
   run N                        N runs of the network            ok SECONDS (of all of them)
   cold N                       N bytes written, then one run    ok SECONDS (of the run)
   save FILE                    all outputs as raw bytes         ok D0xD1x... ... (their shapes)
@@ -136,6 +138,23 @@ class Peer:
         data = numpy.full(shape, data[0]) if data.size == 1 else data.reshape(shape)
         self.frozen[name] = onnxruntime.OrtValue.ortvalue_from_numpy(data)
 
+    def size(self, number, *name):
+        """A dim of this name follows from the inputs."""
+        name = " ".join(name)
+        inputs = self.session.get_inputs()
+        if any(name in given.shape for given in inputs):
+            return
+        for given in inputs:
+            count = numpy.prod([d if isinstance(d, int) else 0 for d in given.shape], dtype=int)
+            at = name[len(given.name) + 1 :] if name.startswith(given.name + ".") else ""
+            if given.name == name and count == 1:
+                self.freeze(number, name)
+            elif at.isdigit() and int(at) < count:
+                others = self.frozen.get(given.name)
+                numbers = list(others.numpy().flatten()) if others else [0] * count
+                numbers[int(at)] = number
+                self.freeze(",".join(map(str, numbers)), given.name)
+
     def bind(self):
         """Outputs go where the first run's outputs lie: nothing is allocated for them afterwards, but
         for those of which the model says another shape: ONNX Runtime refuses a place for them."""
@@ -194,7 +213,6 @@ class Peer:
                 file.write(numpy.ascontiguousarray(value.numpy()).tobytes())
         shapes = [value.shape() for value in self.binding.get_outputs()]
         return " ".join("x".join(map(str, shape)) or "scalar" for shape in shapes)
-        return " ".join("x".join(map(str, v.shape())) or "scalar" for v in self.binding.get_outputs())
 
 
 def main():
@@ -213,6 +231,7 @@ def main():
             answer = {
                 "input": peer.input,
                 "freeze": peer.freeze,
+                "size": peer.size,
                 "run": peer.run,
                 "cold": peer.cold,
                 "save": peer.save,

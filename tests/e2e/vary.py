@@ -1,6 +1,6 @@
-"""Networks whose sizes are arguments of NAME_run (--vary, --max): the generated C for every size that it takes, against
-ONNX Runtime, in arrays of just these sizes under ASan and UBSan, or under QEMU; sizes that it does not take; and what
-relayc refuses.
+"""Networks whose sizes, dims and inputs that are numbers, are arguments of NAME_run (--vary, --max): the generated C for
+every size that it takes, against ONNX Runtime, in arrays of just these sizes under ASan and UBSan, or under QEMU; sizes
+that it does not take; and what relayc refuses.
 
   vary.py [CASE ...]        only cases whose name contains one of these; commands: relayc verify and run
   vary.py --write FOLDER    writes the networks, NAME.onnx, and tests nothing
@@ -80,13 +80,15 @@ def node(op, inputs, outputs, **attributes):
     return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
 
 
-def network(nodes, x, outputs, constants):
-    """x: shape, with names; outputs: name -> shape; constants: name -> array."""
+def network(nodes, x, outputs, constants, numbers=(), opset=17, integers=()):
+    """x: shape, with names; outputs: name -> shape, of i64 if it is one of the integers; constants: name -> array;
+    numbers: other inputs, name, type, shape."""
     info = helper.make_tensor_value_info
-    graph = helper.make_graph(nodes, "g", [info("x", TensorProto.FLOAT, x)],
-                              [info(n, TensorProto.FLOAT, s) for n, s in outputs.items()],
+    graph = helper.make_graph(nodes, "g", [info("x", TensorProto.FLOAT, x), *(info(*n) for n in numbers)],
+                              [info(n, TensorProto.INT64 if n in integers else TensorProto.FLOAT, s)
+                               for n, s in outputs.items()],
                               [numpy_helper.from_array(np.asarray(a), n) for n, a in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     onnx.checker.check_model(model)
     return model
 
@@ -169,6 +171,113 @@ def masks():
                    {"low": f32(6), "high": f32(6) + 1, "two": np.array(2, np.int32)})
 
 
+# --- numbers ---------------------------------------------------------------------------------
+
+I64, BOOL = TensorProto.INT64, TensorProto.BOOL
+
+
+def top_k():
+    """The k best of each row, their mean, and what a product of them with itself is."""
+    return network([node("TopK", "x k", "v at", axis=1), node("Relu", "v", "r"), node("ReduceMean", "r", "m", axes=[1]),
+                    node("Transpose", "v", "vt", perm=[1, 0]), node("MatMul", "v vt", "p")], [5, 9],
+                   {"v": [5, "k_"], "at": [5, "k_"], "m": [5, 1], "p": [5, 5]}, {}, [("k", I64, [1])], integers=["at"])
+
+
+def window():
+    """The last n of a sequence, from a start on, through a layer."""
+    return network([node("Add", "start n", "end"), node("Reshape", "start one", "s"), node("Reshape", "end one", "e"),
+                    node("Slice", "x s e one", "part"), node("MatMul", "part w", "p"), node("Tanh", "p", "t"),
+                    node("ReduceSum", "t one", "sum"), node("Identity", "t", "y")], [2, 9, 6],
+                   {"y": [2, "n_", 4], "sum": [2, 1, 4]}, {"one": np.array([1]), "w": f32(6, 4)},
+                   [("n", I64, []), ("start", I64, [])])
+
+
+def angles():
+    """Positions up to a length, and a table made of them."""
+    return network([node("Range", "zero n one", "at"), node("Cast", "at", "f", to=TensorProto.FLOAT),
+                    node("Unsqueeze", "f axis", "column"), node("Mul", "column x", "a"), node("Cos", "a", "y"),
+                    node("Unsqueeze", "n first", "list"), node("Concat", "list six", "shape", axis=0),
+                    node("ConstantOfShape", "shape", "c", value=helper.make_tensor("v", TensorProto.FLOAT, [1], [2.5])),
+                    node("Sub", "y c", "z")], [6], {"at": ["l"], "z": ["l", 6]},
+                   {"zero": np.array(0), "one": np.array(1), "axis": np.array([1]), "first": np.array([0]),
+                    "six": np.array([6])}, [("n", I64, [])], integers=["at"])
+
+
+def shaped():
+    """Expand, Tile, Pad and Reshape by inputs."""
+    return network([node("Expand", "x to", "e"), node("Tile", "e repeats", "t"), node("Pad", "t pads", "p"),
+                    node("Relu", "p", "r"), node("ReduceMax", "r", "y", axes=[0]), node("Reshape", "x rows", "z")], [1, 12],
+                   {"y": [1, "m"], "z": ["a", "b"]}, {},
+                   [("to", I64, [2]), ("repeats", I64, [2]), ("pads", I64, [4]), ("rows", I64, [2])])
+
+
+def resized(by):
+    def make():
+        numbers = ("sizes", I64, [4]) if by == "sizes" else ("scales", TensorProto.FLOAT, [4])
+        return network([node("Resize", "x none none sizes" if by == "sizes" else "x none scales", "r",
+                             mode="linear" if by == "sizes" else "nearest"),
+                        node("Conv", "r w", "y", pads=[1, 1, 1, 1])], [1, 2, 4, 5], {"y": [1, 3, "h", "w_"]},
+                       {"none": np.zeros(0, np.float32), "w": f32(3, 2, 3, 3)}, [numbers])
+    make.__name__ = f"resized_by_{by}"
+    return make
+
+
+def one_hot():
+    return network([node("Cast", "x", "i", to=I64), node("OneHot", "i depth values", "h"), node("Neg", "h", "y")], [7],
+                   {"y": [7, "depth_"]}, {"values": np.array([0, 2], np.float32)}, [("depth", I64, [1])])
+
+
+def own_name():
+    """The name of a dim and of an input: it is the dim; the other one remains an input, which is checked."""
+    return network([node("CumSum", "x n", "y")], ["n", 6], {"y": ["n", 6]}, {}, [("n", I64, [])])
+
+
+# --- branches, loops -------------------------------------------------------------------------
+
+
+def body(nodes, inputs, outputs, constants=()):
+    info = helper.make_tensor_value_info
+    return helper.make_graph(nodes, "body", [info(*i) for i in inputs], [info(*o) for o in outputs],
+                             [numpy_helper.from_array(np.asarray(a), n) for n, a in constants])
+
+
+def branches():
+    """A layer or another by an input, one of them with a mean over time."""
+    out = [("b", TensorProto.FLOAT, [1, "time", 5])]
+    yes = body([node("MatMul", "x w1", "m"), node("Relu", "m", "b")], [], out)
+    no = body([node("ReduceMean", "x", "mean", axes=[1]), node("Sub", "x mean", "c"), node("MatMul", "c w2", "b")], [],
+              out)
+    return network([node("If", "flag", "i", then_branch=yes, else_branch=no), node("Tanh", "i", "y")], [1, "time", 8],
+                   {"y": [1, "time", 5]}, {"w1": f32(8, 5), "w2": f32(8, 5)}, [("flag", BOOL, [])])
+
+
+def rounds():
+    """A loop that ends when an input says so, on a sequence of any length."""
+    f = TensorProto.FLOAT
+    step = body([node("MatMul", "a w", "m"), node("Tanh", "m", "a_next"), node("Identity", "go", "go_next")],
+                [("i", I64, []), ("go", BOOL, []), ("a", f, [1, "time", 6])],
+                [("go_next", BOOL, []), ("a_next", f, [1, "time", 6])])
+    return network([node("Min", "count most", "n"), helper.make_node("Loop", ["n", "", "x"], ["y"], body=step)],
+                   [1, "time", 6],
+                   {"y": [1, "time", 6]}, {"w": f32(6, 6), "most": np.array(3)}, [("count", I64, [])])
+
+
+def scanned():
+    """A cell of its own, once for each element of a sequence."""
+    f = TensorProto.FLOAT
+    cell = body([node("MatMul", "h r", "hr"), node("Add", "hr e", "sum"), node("Tanh", "sum", "h_next"),
+                 node("Neg", "h_next", "o")], [("h", f, [1, 6]), ("e", f, [1, 6])],
+                [("h_next", f, [1, 6]), ("o", f, [1, 6])])
+    return network([node("MatMul", "x w", "xw"), node("Scan", "h0 xw", "last all", body=cell, num_scan_inputs=1)],
+                   ["time", 1, 4], {"last": [1, 6], "all": ["time", 1, 6]},
+                   {"w": f32(4, 6), "r": f32(6, 6), "h0": f32(1, 6)})
+
+
+def summed():
+    """The axis of the sums is an input."""
+    return network([node("CumSum", "x axis", "s"), node("Neg", "s", "y")], [3, "time"], {"y": [3, "time"]}, {}, [("axis", I64, [])])
+
+
 SANITIZED = "gcc -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 NATIVE = "-march=x86-64-v3" if "avx2" in pathlib.Path("/proc/cpuinfo").read_text() else ""
 # Network, options, compiler, what runs the program, tolerance.
@@ -194,6 +303,23 @@ CASES = {
     "masks_m4": (masks, "--vary time=1..20 --target cortex-m4", SANITIZED, "", 0),
     "joined": (joined, "--max n=5", SANITIZED, "", 0),
     "one": (joined, "--vary n=3", SANITIZED, "", 0),
+    "top_k": (top_k, "--max k=9", SANITIZED, "", 1e-5),
+    "window": (window, "--vary n=0..5 --vary start=0,2..4", SANITIZED, "", 1e-5),
+    "window_arm": (window, "--vary n=1,5 --vary start=0..8 --target aarch64", "aarch64-linux-gnu-gcc -O1 -static",
+                   "qemu-aarch64", 1e-5),
+    "angles": (angles, "--vary n=0..20", SANITIZED, "", 1e-5),
+    "shaped": (shaped, "--vary to.0=1..3 --vary repeats.1=1,2 --vary pads.3=0..2 --vary rows.0=1,3,12 "
+               "--freeze to=1,12 --freeze repeats=2,1 --freeze pads=0,1,0,0 --freeze rows=0,-1", SANITIZED, "", 0),
+    "resized_by_sizes": (resized("sizes"), "--vary sizes.2=2..6 --vary sizes.3=3,5,10 --freeze sizes=1,2,0,0", SANITIZED,
+                         "", 1e-5),
+    "resized_by_scales": (resized("scales"), "--vary scales.2=1..3 --freeze scales=1", SANITIZED, "", 1e-5),
+    "one_hot": (one_hot, "--max depth=6", SANITIZED, "", 0),
+    "own_name": (own_name, "--max n=4", SANITIZED, "", 1e-6),
+    "branches": (branches, "--vary time=1..12", SANITIZED, "", 1e-5),
+    "branches_v3": (branches, "--vary time=2,7,30 --target x86-64-v3", f"{SANITIZED} {NATIVE}", "", 1e-5),
+    "rounds": (rounds, "--vary time=1..8", SANITIZED, "", 1e-5),
+    "scanned": (scanned, "--max time=7", SANITIZED, "", 1e-5),
+    "summed": (summed, "--max time=6", SANITIZED, "", 1e-5),
 }
 
 
@@ -233,6 +359,27 @@ def build(facts, compiler, folder):
                     folder / "driver", "-lm"], check=True)
 
 
+def drawn(given, sizes, k):
+    """An array; of numbers that are not sizes the k-th."""
+    shape = [sizes.get(d, d) for d in given.shape]
+    if given.type == "tensor(bool)":
+        return np.full(shape, k % 2 == 0)
+    if given.type == "tensor(int64)":
+        return np.full(shape, k % 2)
+    return rng.uniform(-1, 1, shape).astype(np.float32)
+
+
+def numbers_of(given, sizes, frozen):
+    """The input, of the sizes that are its elements, the others as --freeze says."""
+    dtype = np.float32 if given.type == "tensor(float)" else np.int64
+    numbers = np.zeros(given.shape, dtype)
+    if given.name in frozen:
+        numbers[...] = np.array(frozen[given.name].split(","), dtype)
+    for i in range(numbers.size):
+        numbers.flat[i] = sizes.get(f"{given.name}.{i}", sizes.get(given.name, numbers.flat[i]))
+    return numbers
+
+
 def wrong_sizes(symbols):
     """Each symbol in turn out of its values, the others as they may be."""
     for i, symbol in enumerate(symbols):
@@ -240,7 +387,8 @@ def wrong_sizes(symbols):
         others = [s["values"][-1] for s in symbols]
         between = [v for v in range(allowed[0], allowed[-1]) if v not in allowed][:1]
         for value in [0, -1, allowed[-1] + 1, -2**31, 2**31 - 1, *between]:
-            yield tuple(value if k == i else others[k] for k in range(len(symbols)))
+            if value not in allowed:
+                yield tuple(value if k == i else others[k] for k in range(len(symbols)))
 
 
 def test(name):
@@ -263,17 +411,22 @@ def test(name):
         if make is positions and facts["weight_bytes"] > 4 * (64 * 16 + 16 * 32):
             return f"{facts['weight_bytes']} bytes of constants"
         build(facts, compiler, folder)
-        symbols = facts["sizes"]
+        symbols, arrays = facts["sizes"], [i["name"] for i in facts["inputs"]]
+        frozen = dict(b.split("=") for a, b in itertools.pairwise(words(options)) if a == "--freeze")
         runs, stdin = [], b""
-        for sizes in itertools.product(*(s["values"] for s in symbols)):
+        for k, sizes in enumerate(itertools.product(*(s["values"] for s in symbols))):
             given = dict(zip((s["name"] for s in symbols), sizes))
-            x = rng.uniform(-1, 1, [given.get(d, d) for d in session.get_inputs()[0].shape]).astype(np.float32)
-            wanted = session.run(None, {"x": x})
+            feeds = {i.name: drawn(i, given, k) if i.name in arrays else numbers_of(i, given, frozen)
+                     for i in session.get_inputs()}
+            wanted = session.run(None, feeds)
             runs.append((sizes, wanted))
-            stdin += np.array([*sizes, x.nbytes, *(w.nbytes for w in wanted)], np.int32).tobytes() + x.tobytes()
+            stdin += np.array([*sizes, *(feeds[a].nbytes for a in arrays), *(w.nbytes for w in wanted)],
+                              np.int32).tobytes()
+            stdin += b"".join(feeds[a].tobytes() for a in arrays)
         for sizes in wrong_sizes(symbols):
             runs.append((sizes, None))
-            stdin += np.array([*sizes, 4, *(4 for _ in facts["outputs"])], np.int32).tobytes() + bytes(4)
+            stdin += np.array([*sizes, *(8 for _ in arrays), *(4 for _ in facts["outputs"])], np.int32).tobytes()
+            stdin += bytes(8 * len(arrays))
         done = subprocess.run([*emulator.split(), folder / "driver"], input=stdin, capture_output=True)
         if done.returncode:
             return done.stderr.decode()
@@ -293,7 +446,7 @@ def compare(runs, found, n_outputs, tolerance):
             at += 4 * n_outputs
             continue
         for w in wanted:
-            y = np.frombuffer(found, np.float32, w.size, at).reshape(w.shape)
+            y = np.frombuffer(found, w.dtype, w.size, at).reshape(w.shape)
             at += w.nbytes
             if not np.max(np.abs(y - w), initial=0) <= tolerance * np.max(np.abs(w), initial=1e-9):
                 return f"{sizes}: {np.max(np.abs(y - w))} off, of {np.max(np.abs(w))}"
@@ -301,7 +454,7 @@ def compare(runs, found, n_outputs, tolerance):
 
 
 REFUSED = {
-    "--vary time=0..3": "expected NAME=VALUES",
+    "--vary time=0..3": "a dimension is at least 1",
     "--vary time=5..3": "expected NAME=VALUES",
     "--vary time=3,2": "expected NAME=VALUES",
     "--vary time=": "expected NAME=VALUES",
@@ -316,6 +469,7 @@ REFUSED = {
     "--vary time=1..2000000000": "combinations of values",
     "--vary time=1..9 --max time=4": "'time' is given twice",
     "--vary tim=1..9": "no dimension of this name",
+    "--vary x=1..9": "the input is a tensor of more than one number",
     "--vary time=1..9 --step": "--step: not with dimensions that are known at run time only",
     "--vary time=1..9 --parallel 2": "--parallel: not with dimensions",
     "--vary time=1..9 --pool a=100K": "--pool: not with dimensions",
