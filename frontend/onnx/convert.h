@@ -104,10 +104,11 @@ bool onnx_output(struct onnx_node *node, int i, struct value *value);
 struct value *onnx_if_count(struct onnx_node *node, struct value *value, struct value *count,
                             int64_t n);
 
-/* onnx_output, not inside of functions and branches, for a value that has room for as many elements as there can be, of which `count` (one i64) are there.
- * The network gets the result NAME.count, of the first such output of a node. Nodes that read the value are an
- * error, unless they only move it. */
-bool onnx_output_open(struct onnx_node *node, int i, struct value *value, struct value *count);
+/* onnx_output, not inside of functions and branches, for a value that has room along the axis for as many elements as
+ * there can be, of which `count` (one i64) are there. The network gets the result NAME.count, of the first such output
+ * of a node. Nodes that read the value need a rule (open.def). */
+bool onnx_output_open(struct onnx_node *node, int i, int axis, struct value *value,
+                      struct value *count);
 
 /* What the value is at compile time. False, without an error, if it is not known. */
 bool onnx_is_number(struct onnx_node *node, const struct value *value, int64_t *number);

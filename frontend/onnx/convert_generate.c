@@ -41,9 +41,11 @@ bool convert_constant_of_shape(struct onnx_node *node)
     union attrs attrs = { .shape = { .shape = { 0 } } };
     float zero = 0;
     struct tensor number = { zero_type, &zero };
+    const bool is_open = onnx_input(node, 0) && !onnx_is_known(node, 0) && !onnx_is_inside(node);
     struct value *scalar;
 
-    if (!onnx_check_inputs(node, 1, 1) || !onnx_constant_ints(node, 0, &attrs.shape.shape))
+    if (!onnx_check_inputs(node, 1, 1) ||
+        (!is_open && !onnx_constant_ints(node, 0, &attrs.shape.shape)))
         return false;
     if (!onnx_tensor(node, "value", &number) && !onnx_ok(node))
         return false;
@@ -57,6 +59,8 @@ bool convert_constant_of_shape(struct onnx_node *node)
                               (long long)attrs.shape.shape.at[i], i);
     number.type.rank = 0;
     scalar = onnx_from_tensor(node, &number, "number");
+    if (is_open)
+        return constant_of_shape_open(node, scalar);
     return scalar && onnx_output(node, 0, onnx_build1(node, OP_BROADCAST_TO, &attrs, "", scalar));
 }
 

@@ -102,6 +102,20 @@ bool pad_at_run_time(struct onnx_node *node, const char *mode);
 bool trilu_at_run_time(struct onnx_node *node, bool upper);
 bool range_at_run_time(struct onnx_node *node);
 
+/* Without a declared shape: axes of the result are open (convert_open.c). Not inside of functions and branches.
+ * in: start, limit and delta, scalars; length: how many numbers there are. number: a scalar. */
+bool slice_open(struct onnx_node *node);
+bool top_k_open(struct onnx_node *node);
+bool range_open(struct onnx_node *node, struct value *const *in, struct value *length);
+bool constant_of_shape_open(struct onnx_node *node, struct value *number);
+bool expand_open(struct onnx_node *node);
+bool tile_open(struct onnx_node *node);
+
+/* The elements start, start + step, ... before (for a negative step: behind) end of an extent, with
+ * negative positions counting from its end, as begin, stride and size of strided_slice. */
+void slice_dim(struct slice_attrs *slice, int axis, int64_t extent, int64_t start, int64_t end,
+               int64_t step);
+
 /* True if the value is constant or computed from constants only (folding will make it one); looks a
  * few nodes back. */
 bool is_static(const struct value *value);

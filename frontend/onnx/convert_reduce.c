@@ -194,6 +194,8 @@ bool convert_topk(struct onnx_node *node)
         return false;
     if (node->opset < 10)
         k.at[0] = onnx_int(node, "k", -1);
+    else if (!onnx_is_known(node, 1) && !onnx_is_inside(node))
+        return top_k_open(node);
     else if (!onnx_constant_ints(node, 1, &k))
         return false;
     axis = normal_axis_attr(node, -1, x->type.rank);

@@ -54,6 +54,8 @@ bool slice_at_run_time(struct onnx_node *node)
 
     if (!onnx_check_inputs(node, 3, 5))
         return false;
+    if (!onnx_declared(node, 0, &y) && !onnx_is_inside(node))
+        return slice_open(node);
     if (!onnx_declared(node, 0, &y) || type_elements(&node->inputs[1]->type) > MAX_RANK)
         return onnx_undeclared(node, unknown_input(node, 1, 4));
     all = counted((int)type_elements(&node->inputs[1]->type));
@@ -159,6 +161,12 @@ bool range_at_run_time(struct onnx_node *node)
     struct type y, type;
     void *data;
 
+    if (!onnx_declared(node, 0, &y) && !onnx_is_inside(node)) {
+        for (int i = 0; i < 3; i++)
+            if (!(in[i] = scalar_input(node, i, "scalar")))
+                return false;
+        return range_open(node, in, range_length(node, in));
+    }
     if (!onnx_declared(node, 0, &y) || y.rank != 1)
         return onnx_undeclared(node, unknown_input(node, 0, 2));
     if (!onnx_granted(node, dtype, (double)y.dim[0]))

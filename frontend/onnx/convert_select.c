@@ -90,7 +90,8 @@ bool convert_compress(struct onnx_node *node)
     n = count_wanted(node, 1, (int)attrs.axis.axis);
     indices = n == -1 ? NULL : true_indices(node, node->inputs[1], n);
     x = indices ? onnx_build2(node, OP_TAKE, &attrs, "", x, indices) : NULL;
-    return x && (n == OPEN ? onnx_output_open(node, 0, x, count_true(node, node->inputs[1]))
+    return x && (n == OPEN ? onnx_output_open(node, 0, (int)attrs.axis.axis, x,
+                                              count_true(node, node->inputs[1]))
                            : onnx_output(node, 0, x));
 }
 
@@ -176,7 +177,7 @@ bool convert_non_zero(struct onnx_node *node)
     if (!indices || (n == OPEN && !count))
         return false;
     y = coordinates(node, &x->type, indices, count);
-    return y && (count ? onnx_output_open(node, 0, y, count) : onnx_output(node, 0, y));
+    return y && (count ? onnx_output_open(node, 0, 1, y, count) : onnx_output(node, 0, y));
 }
 
 /* --- NonMaxSuppression ------------------------------------------------------------------------ */

@@ -279,7 +279,11 @@ bool convert_expand(struct onnx_node *node)
 {
     union attrs attrs = { .shape = { .shape = { 0 } } };
 
-    return onnx_check_inputs(node, 2, 2) && onnx_constant_ints(node, 1, &attrs.shape.shape) &&
+    if (!onnx_check_inputs(node, 2, 2))
+        return false;
+    if (!onnx_is_known(node, 1) && !onnx_is_inside(node))
+        return expand_open(node);
+    return onnx_constant_ints(node, 1, &attrs.shape.shape) &&
            onnx_output(node, 0,
                        onnx_build1(node, OP_BROADCAST_TO, &attrs, "", onnx_input(node, 0)));
 }
@@ -289,7 +293,11 @@ bool convert_tile(struct onnx_node *node)
     const struct value *x = onnx_input(node, 0);
     union attrs attrs = { .shape = { .shape = { 0 } } };
 
-    if (!onnx_check_inputs(node, 2, 2) || !onnx_constant_ints(node, 1, &attrs.shape.shape))
+    if (!onnx_check_inputs(node, 2, 2))
+        return false;
+    if (!onnx_is_known(node, 1) && !onnx_is_inside(node))
+        return tile_open(node);
+    if (!onnx_constant_ints(node, 1, &attrs.shape.shape))
         return false;
     if (attrs.shape.shape.n != x->type.rank)
         return diag_error(node->ctx, DIAG_SHAPE, node->origin,

@@ -8,10 +8,8 @@ static int64_t clamp(int64_t number, int64_t low, int64_t high)
     return number < low ? low : number > high ? high : number;
 }
 
-/* The elements start, start + step, ... before (for a negative step: behind) end of an extent, with
- * negative positions counting from its end, as begin, stride and size of strided_slice. */
-static void slice_dim(struct slice_attrs *slice, int axis, int64_t extent, int64_t start,
-                      int64_t end, int64_t step)
+void slice_dim(struct slice_attrs *slice, int axis, int64_t extent, int64_t start, int64_t end,
+               int64_t step)
 {
     int64_t size;
 

@@ -143,6 +143,7 @@ bool convert_unique(struct onnx_node *node)
         if (wants_output(node, i) && ok)
             ok = kinds.n || i == INVERSE
                      ? onnx_output(node, i, result_of(node, &kinds, i))
-                     : onnx_output_open(node, i, result_of(node, &kinds, i), kinds.count);
+                     : onnx_output_open(node, i, i == VALUES && kinds.axis > 0 ? kinds.axis : 0,
+                                        result_of(node, &kinds, i), kinds.count);
     return ok && kinds.x;
 }

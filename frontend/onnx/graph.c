@@ -200,9 +200,11 @@ static bool convert(struct import *im, struct scope *scope, const Onnx__NodeProt
     reads_strings = import_reads_strings(im, &node);
     if (reads_strings && !import_take_strings(&node, &done))
         return false;
+    if (!done && !import_take_open(&node, row->convert, row->domain, &done))
+        return false;
     if (!done && !import_take_numbers(&node, row->domain, row->convert, &done))
         return false;
-    if ((done || row->convert(&node)) && onnx_ok(&node)) {
+    if ((done || row->convert(&node)) && onnx_ok(&node) && import_close_declared(&node)) {
         if (reads_strings)
             import_pass_strings(&node);
         return bind_outputs(im, scope, &node);
@@ -262,6 +264,8 @@ static void import_node(struct import *im, struct scope *scope, const Onnx__Node
     if (!attributes_check(im->ctx, origin, proto))
         return;
     custom = import_custom(im, proto);
+    if ((custom || import_is_special(im, proto)) && import_reads_open(im, scope, proto))
+        return;
     if (custom) {
         (void)import_custom_node(im, scope, custom, proto, origin);
         return;

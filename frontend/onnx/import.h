@@ -10,8 +10,8 @@ struct shape_binding {
     const char *name; /* graph input, NAME.i for element i of a sequence, or symbolic dimension */
     int rank;         /* 1 for a symbolic dimension; -1: an empty sequence, an absent optional */
     int64_t dim[MAX_RANK];
-    bool
-        is_size; /* of --vary: a dimension, or else the number of an input (NAME.i: of its element i) */
+    /* --vary: it is a dimension, or else the number of an input (NAME.i: of its element i). */
+    bool is_size;
 };
 
 /* A graph input with a fixed value, which becomes a constant (--freeze). */

@@ -210,6 +210,9 @@ void import_lengths(struct import *im);
 /* An error, and true, if the node, which is no operator, reads a value with an open axis. */
 bool import_reads_open(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto);
 
+/* After a node is converted: what the file declares of its results is no longer open. False after an error. */
+bool import_close_declared(struct onnx_node *node);
+
 /* Converts the node by its rule, if it reads a value with an open axis; *done: it does. False after an error. */
 bool import_take_open(struct onnx_node *node, onnx_converter *convert, const char *domain,
                       bool *done);

@@ -9,7 +9,10 @@
 #include "frontend/onnx/convert_helpers.h"
 #include "frontend/onnx/importer.h"
 
-enum { NONE = -1 };
+enum {
+    NONE = -1,
+    MOST_STEPS = 200 /* tensors that are looked at for a declared shape */
+};
 
 static const struct row {
     const char *op_type;
@@ -35,22 +38,92 @@ const Onnx__TypeProto__Tensor *import_declared(const struct import *im, const ch
     return NULL;
 }
 
-/* The result of a node that keeps the shape of this tensor; NULL = there is none. */
-static const char *of_one_shape(const struct import *im, const char *name)
+static const Onnx__TypeProto__Tensor *declared_input(const struct import *im, const char *name)
 {
-    static const char *const keep[] = { "Abs",      "Cast",    "CastLike", "Exp",
-                                        "Identity", "Log",     "Neg",      "Reciprocal",
-                                        "Relu",     "Sigmoid", "Sqrt",     "Tanh" };
+    for (size_t i = 0; i < im->model->graph->n_input; i++)
+        if (strcmp(im->model->graph->input[i]->name, name) == 0 && im->model->graph->input[i]->type)
+            return im->model->graph->input[i]->type->tensor_type;
+    return NULL;
+}
 
-    for (size_t i = 0; i < im->model->graph->n_node; i++) {
+static const Onnx__NodeProto *maker_of(const struct import *im, const char *name)
+{
+    for (size_t i = 0; i < im->model->graph->n_node; i++)
+        for (size_t k = 0; k < im->model->graph->node[i]->n_output; k++)
+            if (strcmp(im->model->graph->node[i]->output[k], name) == 0)
+                return im->model->graph->node[i];
+    return NULL;
+}
+
+/* A constant of one element. */
+static bool is_one_number(const struct import *im, const char *name, const Onnx__NodeProto *maker)
+{
+    const Onnx__AttributeProto *value = maker ? attribute_find(maker, "value") : NULL;
+    const Onnx__TensorProto *tensor = value ? value->t : NULL;
+    int64_t n = 1;
+
+    for (size_t i = 0; i < im->model->graph->n_initializer && !maker; i++)
+        if (strcmp(im->model->graph->initializer[i]->name, name) == 0)
+            tensor = im->model->graph->initializer[i];
+    for (size_t d = 0; tensor && d < tensor->n_dims; d++)
+        n *= tensor->dims[d] == 1;
+    return tensor ? n == 1
+                  : maker && (attribute_find(maker, "value_float") ||
+                              attribute_find(maker, "value_int"));
+}
+
+/* It computes element by element. */
+static bool keeps_shape(const Onnx__NodeProto *node)
+{
+    static const char *const keep[] = { "Abs",  "Add",        "Cast",     "CastLike", "Cos",
+                                        "Div",  "Exp",        "Identity", "Log",      "Mul",
+                                        "Neg",  "Pow",        "Relu",     "Sigmoid",  "Sin",
+                                        "Sqrt", "Reciprocal", "Sub",      "Tanh" };
+
+    for (size_t k = 0; k < sizeof keep / sizeof *keep; k++)
+        if (strcmp(node->op_type, keep[k]) == 0)
+            return node->n_output == 1 && !*domain_canonical(node->domain);
+    return false;
+}
+
+/* Whether the tensor is the origin, one number, or computed element by element from such. Each tensor costs one of the
+ * steps that are left. */
+static bool is_like(const struct import *im, const char *name, const char *origin, int *steps)
+{
+    const Onnx__TypeProto__Tensor *declared = declared_input(im, name);
+    const Onnx__NodeProto *maker;
+    bool all = true;
+
+    if (strcmp(name, origin) == 0)
+        return true;
+    if (--*steps < 0)
+        return false;
+    if (declared)
+        return declared->shape && declared->shape->n_dim == 0;
+    maker = maker_of(im, name);
+    if (!maker || strcmp(maker->op_type, "Constant") == 0)
+        return is_one_number(im, name, maker);
+    for (size_t i = 0; i < maker->n_input && all; i++)
+        all = is_like(im, maker->input[i], origin, steps);
+    return all && keeps_shape(maker);
+}
+
+/* The result of a node that keeps the shape of this tensor, which is the origin's; NULL = there is none. */
+static const char *of_one_shape(const struct import *im, const char *name, const char *origin,
+                                int *steps)
+{
+    for (size_t i = 0; i<im->model->graph->n_node && * steps> 0; i++) {
         const Onnx__NodeProto *node = im->model->graph->node[i];
+        bool reads = false, all = true;
 
-        if (node->n_input == 0 || node->n_output != 1 || strcmp(node->input[0], name) != 0 ||
-            *domain_canonical(node->domain))
+        for (size_t k = 0; k < node->n_input; k++)
+            reads = reads || strcmp(node->input[k], name) == 0;
+        if (!reads || !keeps_shape(node))
             continue;
-        for (size_t k = 0; k < sizeof keep / sizeof *keep; k++)
-            if (strcmp(node->op_type, keep[k]) == 0)
-                return node->output[0];
+        for (size_t k = 0; k < node->n_input && all && strcmp(node->op_type, "CastLike") != 0; k++)
+            all = is_like(im, node->input[k], origin, steps);
+        if (all && (strcmp(node->op_type, "CastLike") != 0 || strcmp(node->input[0], name) == 0))
+            return node->output[0];
     }
     return NULL;
 }
@@ -59,11 +132,13 @@ static const char *of_one_shape(const struct import *im, const char *name)
 const Onnx__TypeProto__Tensor *import_declared_shape(const struct import *im, const char *name)
 {
     const Onnx__TypeProto__Tensor *tensor = NULL;
+    const char *origin = name;
+    int steps = MOST_STEPS;
 
-    for (int steps = 0; name && !tensor && steps < 4; steps++) {
+    while (name && !tensor && steps-- > 0) {
         tensor = import_declared(im, name);
         tensor = tensor && tensor->shape ? tensor : NULL;
-        name = of_one_shape(im, name);
+        name = tensor ? NULL : of_one_shape(im, name, origin, &steps);
     }
     return tensor;
 }
@@ -267,6 +342,17 @@ static bool take_operand(struct onnx_node *node, const struct row *row, onnx_con
     return node->inputs[row->x] && node->inputs[row->input];
 }
 
+/* Whether the converter makes a result of open length, where none is declared (convert_open.c). */
+static bool has_open_form(const struct onnx_node *node)
+{
+    static const char *const have[] = { "ConstantOfShape", "Expand", "Tile", "TopK" };
+
+    for (size_t i = 0; i < sizeof have / sizeof *have; i++)
+        if (strcmp(node->op_type, have[i]) == 0)
+            return !onnx_is_inside(node);
+    return false;
+}
+
 bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_converter *convert,
                          bool *done)
 {
@@ -283,8 +369,11 @@ bool import_take_numbers(struct onnx_node *node, const char *domain, onnx_conver
             return false; /* a limit */
         if (row->x >= 0 && !onnx_input(node, row->x))
             continue; /* the converter says so */
-        if (!find_types(node, types))
+        if (!find_types(node, types)) {
+            if (has_open_form(node))
+                continue;
             return onnx_undeclared(node, row->input);
+        }
         if (!take_operand(node, row, convert, types, done))
             return false;
     }

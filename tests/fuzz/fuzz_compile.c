@@ -96,7 +96,7 @@ static bool compile(struct module *module, const uint8_t choice[2], struct outpu
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct shape_binding bindings[] = { { "N", 1, { 2 } } };
+    static const struct shape_binding bindings[] = { { "N", 1, { 2 }, false } };
     const struct import_options options = { .n_shapes = 1, .shapes = bindings };
     struct ctx *ctx;
     struct module *module;

@@ -27,8 +27,8 @@ static void check(struct ctx *ctx, struct module *module)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct shape_binding bindings[] = { { "x", 4, { 1, 3, 8, 8 } },
-                                                     { "N", 1, { 2 } } };
+    static const struct shape_binding bindings[] = { { "x", 4, { 1, 3, 8, 8 }, false },
+                                                     { "N", 1, { 2 }, true } };
     static const double numbers[] = { 1, 0, -1, 2.5 };
     static const struct frozen_input frozen[] = { { "x", 1, numbers }, { "s", 4, numbers } };
     struct import_options options = { .shapes = bindings, .frozen = frozen };

@@ -117,7 +117,7 @@ static void open_length(struct onnx_builder *b)
     builder_output(b, "y", DTYPE_F32, "1,n");
     builder_node(b, "NonZero", "x", "indices");
     builder_name(b, "find");
-    builder_node(b, "Gather", "x indices", "y");
+    builder_node(b, "Trilu", "indices", "y");
 }
 
 static void bad_attributes(struct onnx_builder *b)

@@ -104,7 +104,7 @@ START_TEST(numbers_are_for_each_element_or_for_all)
     builder_input(b, "x", DTYPE_F32, "2,3");
     builder_input(b, "each", DTYPE_F32, "2,3");
     builder_input(b, "all", DTYPE_F32, "n,3");
-    binding = (struct shape_binding){ "all", 2, { 2, 3 } };
+    binding = (struct shape_binding){ "all", 2, { 2, 3 }, false };
     options.n_shapes = 1;
     builder_node(b, "Add", "x each", "s");
     builder_node(b, "Mul", "s all", "y");
@@ -179,6 +179,84 @@ START_TEST(there_are_as_many_numbers_as_elements)
 }
 END_TEST
 
+/* --vary: the number of an input, or of an element. */
+static void size(const char *name, int64_t number)
+{
+    binding = (struct shape_binding){ name, 1, { number }, .is_size = true };
+    options.n_shapes = 1;
+}
+
+static void sliced(void)
+{
+    static const int64_t zero = 0, one = 1;
+
+    builder_input(b, "x", DTYPE_F32, "2,9");
+    builder_input(b, "n", DTYPE_I64, "1");
+    builder_ints(b, "zero", "1", &zero);
+    builder_ints(b, "one", "1", &one);
+    builder_node(b, "Slice", "x zero n one", "y");
+    builder_output(b, "y", DTYPE_F32, NULL);
+}
+
+START_TEST(a_size_is_the_number_of_an_input)
+{
+    sliced();
+    size("n", _i);
+    ck_assert_msg(import(), "%s", expect_text(ctx));
+    ck_assert_int_eq(module->main->n_params, 1);
+    ck_assert_int_eq(module->main->ret->inputs[0]->type.dim[1], _i);
+}
+END_TEST
+
+START_TEST(a_size_is_an_element_beside_frozen_ones)
+{
+    static const double shape[] = { 0, -1 };
+
+    builder_input(b, "x", DTYPE_F32, "4,6");
+    builder_input(b, "shape", DTYPE_I64, "2");
+    builder_node(b, "Reshape", "x shape", "y");
+    builder_output(b, "y", DTYPE_F32, "a,b");
+    size("shape.0", 3);
+    if (_i)
+        freeze("shape", 2, shape);
+    ck_assert(import() == (_i == 1));
+    if (!_i)
+        ck_assert(
+            expect_error(ctx, DIAG_USAGE, "--vary: 1 of the 2 numbers of \"shape\" are given"));
+    else
+        ck_assert_int_eq(module->main->ret->inputs[0]->type.dim[0], 3);
+}
+END_TEST
+
+START_TEST(a_size_is_a_dimension_before_it_is_a_number)
+{
+    builder_input(b, "x", DTYPE_F32, "n,6");
+    builder_input(b, "n", DTYPE_I64, "");
+    builder_node(b, "CumSum", "x n", "y");
+    builder_output(b, "y", DTYPE_F32, "3,6");
+    size("n", _i);
+    ck_assert(import() == (_i > 0));
+    if (!_i)
+        ck_assert(expect_error(ctx, DIAG_USAGE, "--vary n: found 0, a dimension is at least 1"));
+    else
+        ck_assert_int_eq(module->main->n_params, 2);
+}
+END_TEST
+
+START_TEST(a_size_that_names_no_number_is_an_error)
+{
+    static const char *const names[] = { "x", "m", "n.1", "x.18" };
+
+    sliced();
+    size(names[_i], 1);
+    ck_assert(!import());
+    ck_assert_msg(expect_error(ctx, DIAG_USAGE,
+                               _i == 0 ? "--vary x: the input is a tensor of more than one number"
+                                       : "the model has no input and no dimension of this name"),
+                  "%s", expect_text(ctx));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("onnx freeze");
@@ -194,6 +272,10 @@ int main(void)
     tcase_add_loop_test(tests, an_empty_tensor_has_no_numbers, 0, 2);
     tcase_add_test(tests, names_and_numbers_that_do_not_fit_are_errors);
     tcase_add_test(tests, there_are_as_many_numbers_as_elements);
+    tcase_add_loop_test(tests, a_size_is_the_number_of_an_input, 0, 10);
+    tcase_add_loop_test(tests, a_size_is_an_element_beside_frozen_ones, 0, 2);
+    tcase_add_loop_test(tests, a_size_is_a_dimension_before_it_is_a_number, 0, 3);
+    tcase_add_loop_test(tests, a_size_that_names_no_number_is_an_error, 0, 4);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);

@@ -30,7 +30,7 @@ static void teardown(void)
 
 static void bind_shape(const char *name, int rank, int64_t d0, int64_t d1, int64_t d2)
 {
-    bindings[options.n_shapes++] = (struct shape_binding){ name, rank, { d0, d1, d2 } };
+    bindings[options.n_shapes++] = (struct shape_binding){ name, rank, { d0, d1, d2 }, false };
 }
 
 static bool import(void)
