@@ -174,6 +174,42 @@ bool convert_nhwc_max_pool(struct onnx_node *node)
                channels_last(node, onnx_inner(node, convert_max_pool, 0, 12, 1, &x, "pool"), ""));
 }
 
+/* Conv, or FusedConv (`arg`), of data that have their channels last; weights do not. */
+bool convert_nhwc_conv(struct onnx_node *node)
+{
+    struct value *inputs[4], *y;
+
+    if (!onnx_check_inputs(node, 2, node->arg ? 4 : 3) || !onnx_check_rank(node, 0, 3, MAX_RANK))
+        return false;
+    for (int i = 0; i < 4; i++)
+        inputs[i] = onnx_input(node, i);
+    inputs[0] = channels_first(node, inputs[0]);
+    if (inputs[3])
+        inputs[3] = channels_first(node, inputs[3]);
+    if (!inputs[0] || !onnx_ok(node))
+        return false;
+    y = onnx_inner(node, node->arg ? convert_fused_conv : convert_conv, 0, 11, 4, inputs, "conv");
+    return onnx_output(node, 0, channels_last(node, y, ""));
+}
+
+/* An extent of 1, where input 1 says. */
+bool convert_expand_dims(struct onnx_node *node)
+{
+    const struct value *x = onnx_input(node, 0);
+    struct ints at, shape = { 0 };
+    int axis;
+
+    if (!onnx_check_inputs(node, 2, 2) || !onnx_check_rank(node, 0, 0, MAX_RANK - 1) ||
+        !onnx_constant_ints(node, 1, &at))
+        return false;
+    if (at.n != 1)
+        return diag_error(node->ctx, DIAG_SHAPE, node->origin, "%d axes are given, wanted 1", at.n);
+    axis = normal_axis(node, at.at[0], x->type.rank + 1);
+    for (int d = 0; d <= x->type.rank && axis >= 0; d++)
+        shape.at[shape.n++] = d == axis ? 1 : x->type.dim[d < axis ? d : d - 1];
+    return axis >= 0 && onnx_output(node, 0, reshape_to(node, node->inputs[0], &shape, ""));
+}
+
 /* As that of ai.onnx; with channels_last=1 data, not weights, have their channels last. */
 bool convert_qlinear_conv_any(struct onnx_node *node)
 {

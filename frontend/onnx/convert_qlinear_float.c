@@ -99,3 +99,17 @@ bool convert_qlinear_concat(struct onnx_node *node)
     y = float_result(node, convert_concat, 0, 13, n, real);
     return onnx_output(node, 0, quantized(node, y, 0, 1, onnx_input(node, 2)->type.dtype, ""));
 }
+
+/* condition, x, x_scale, x_zero, y, y_scale, y_zero, scale and zero point of the result. */
+bool convert_qlinear_where(struct onnx_node *node)
+{
+    struct value *inputs[3], *y;
+
+    if (!onnx_check_inputs(node, 8, 9))
+        return false;
+    inputs[0] = onnx_input(node, 0);
+    inputs[1] = dequantized(node, onnx_input(node, 1), 2, 3, "yes");
+    inputs[2] = dequantized(node, onnx_input(node, 4), 5, 6, "no");
+    y = float_result(node, convert_where, 0, 16, 3, inputs);
+    return onnx_output(node, 0, quantized(node, y, 7, 8, onnx_input(node, 1)->type.dtype, ""));
+}

@@ -67,6 +67,19 @@ def make_cases():
     case("fused_gemm_leaky", "FusedGemm", [f32(3, 5), f32(5, 4), f32(4)], [1, 2], activation="LeakyRelu",
          activation_alpha=0.3)
     case("nhwc_max_pool", "NhwcMaxPool", [u8(1, 8, 8, 3)], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    for op, more, attrs in (("NhwcConv", [], {}), ("NhwcConv", [f32(6)], {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+                            ("NhwcConv", [f32(6)], {"group": 2, "dilations": [2, 1], "pads": [2, 1, 0, 1]}),
+                            ("NhwcFusedConv", [f32(6), f32(1, 9, 9, 6)], {"activation": "Relu", "pads": [1] * 4})):
+        case(f"{op}_{len(CASES)}", op, [f32(1, 9, 9, 4), f32(6, 4 // attrs.get("group", 1), 3, 3), *more], [1, 2], **attrs)
+    case("expand_dims", "ExpandDims", [f32(2, 3), np.array(-1, np.int32)], [1])
+    case("gather_nd", "GatherND", [f32(3, 4, 2), np.array([[0, 1], [2, 3]], np.int32)])
+    case("range", "Range", [np.array(3, np.int32), np.array(11, np.int32), np.array(2, np.int32)], [0, 1, 2])
+    for kind in (np.uint8, np.int8):
+        zero = np.array(-7 if kind == np.int8 else 120, kind)
+        case(f"qlinear_where_{kind.__name__}", "QLinearWhere",
+             [u8(3, 1, high=2).astype(bool), (u8(3, 4) if kind == np.uint8 else i8(3, 4)), scale(0.04), zero,
+              (u8(4) if kind == np.uint8 else i8(4)), scale(0.07), np.array(3, kind), scale(0.05), np.array(1, kind)],
+             [2, 3, 5, 6, 7, 8], tolerance="step")
     s, z = scale(), np.array(100, np.uint8)
     case("qlinear_pool_last", "QLinearAveragePool", [u8(1, 8, 8, 3), s, z, scale(0.04), z], [1, 2, 3, 4],
          channels_last=1, kernel_shape=[2, 2], tolerance="step")
@@ -157,7 +170,7 @@ def others():
 
 
 def model_of(op, inputs, weights, outputs, domain, opset, attrs):
-    types = {k: helper.np_dtype_to_tensor_dtype(np.dtype(k)) for k in ("float32", "uint8", "int8", "int32", "int64")}
+    types = {k: helper.np_dtype_to_tensor_dtype(np.dtype(k)) for k in ("float32", "uint8", "int8", "int32", "int64", "bool")}
     names = ["" if value is None else f"i{i}" for i, value in enumerate(inputs)]
     given = [i for i, value in enumerate(inputs) if value is not None]
     node = helper.make_node(op, names, [f"o{i}" for i in range(outputs)], domain=domain, **attrs)
@@ -169,6 +182,22 @@ def model_of(op, inputs, weights, outputs, domain, opset, attrs):
         [onnx.numpy_helper.from_array(inputs[i], names[i]) for i in given if i in weights])
     return helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", opset),
                                                                  helper.make_opsetid(MS, 1)])
+
+
+def with_channels_first(model):
+    """NhwcConv and NhwcFusedConv, which ONNX Runtime has no kernel of for CPUs, as what they stand for."""
+    node = model.graph.node[0]
+    maps = [i for i in (0, 3) if i < len(node.input)]
+    before = [helper.make_node("Transpose", [node.input[i]], [f"first{i}"], perm=[0, 3, 1, 2]) for i in maps]
+    names = [f"first{i}" if i in maps else name for i, name in enumerate(node.input)]
+    fused = node.op_type == "NhwcFusedConv"
+    conv = helper.make_node("FusedConv" if fused else "Conv", names, ["conv"], domain=MS if fused else "")
+    conv.attribute.extend(node.attribute)
+    after = helper.make_node("Transpose", ["conv"], ["o0"], perm=[0, 2, 3, 1])
+    changed = onnx.ModelProto.FromString(model.SerializeToString())
+    del changed.graph.node[:]
+    changed.graph.node.extend([*before, conv, after])
+    return changed
 
 
 def differs(ours, theirs, tolerance):
@@ -190,7 +219,8 @@ def run(folder, number, row):
     path = folder / f"{name}.onnx"
     onnx.save(model, path)
     feeds = {f"i{i}": value for i, value in enumerate(inputs) if value is not None and i not in weights}
-    wanted = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, feeds)
+    peer = (with_channels_first(model) if op in ("NhwcConv", "NhwcFusedConv") else model).SerializeToString()
+    wanted = onnxruntime.InferenceSession(peer, providers=["CPUExecutionProvider"]).run(None, feeds)
     # every fourth as C too; the kernels have tests of their own
     for how in ["reference"] + (["generated"] if number % 4 == 0 else []):
         command = [RELAYC, "run", path, "--with", how, "-q", "--output", folder / "o.npz"]
