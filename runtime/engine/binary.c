@@ -59,6 +59,9 @@ static bool prepare_reversed(struct work *work, struct operand *full, const stru
     const bool minus = work->node->op == OP_SUBTRACT;
     dnnl_eltwise_desc_t desc;
 
+    /* For other ranks, oneDNN 2.6's implementation of an eltwise with post-ops computes nothing. */
+    if (full->as.ndims < 2 || full->as.ndims > 5)
+        return work_refuse(work, "oneDNN computes this function for 2 to 5 dimensions only");
     work_binary(work, minus ? dnnl_binary_add : dnnl_binary_mul, other);
     return work_take(work,
                      dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_inference,
