@@ -160,7 +160,8 @@ bool expand_open(struct onnx_node *node)
     struct ints *dims = &attrs.shape.shape;
     struct open_axes axes;
 
-    if (!read_shape(node, 1, dims, &axes) || dims->n < x->type.rank)
+    if (!onnx_check_inputs(node, 2, 2) || !read_shape(node, 1, dims, &axes) ||
+        dims->n < x->type.rank)
         return onnx_ok(node) && onnx_undeclared(node, 1);
     for (int d = 0; d < x->type.rank; d++) {
         const int at = d + dims->n - x->type.rank;

@@ -43,7 +43,7 @@ struct open_length *open_of_count(const struct import *im, const struct value *c
 /* The count, with its bound. NULL after an error. */
 struct value *open_count(struct onnx_node *node, struct open_length *length);
 
-/* The node reads it, and cannot. Returns false. */
+/* The node reads it (NULL: whatever is open of its inputs), and cannot. Returns false. */
 bool open_refuse(struct onnx_node *node, const struct open_length *length);
 
 /* x; a run in which the truth value is false gives NAME_WRONG_NUMBER. */

@@ -79,7 +79,7 @@ bool open_gather_nd(struct onnx_node *node, struct open_use *use)
     const struct open_axes x = input_axes(node, 0), indices = input_axes(node, 1);
     const int rank = onnx_input(node, 0)->type.rank;
     const int more = onnx_input(node, 1) ? node->inputs[1]->type.rank - 1 : 0;
-    const int n = more < 0 ? 0 : (int)node->inputs[1]->type.dim[more];
+    const int n = more < 0 || !onnx_input(node, 1) ? 0 : (int)node->inputs[1]->type.dim[more];
 
     if (!onnx_check_inputs(node, 2, 2) || onnx_int(node, "batch_dims", 0) != 0 || more < 0 ||
         indices.at[more] || rank - n + more > MAX_RANK)

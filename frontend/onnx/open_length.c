@@ -176,11 +176,6 @@ static bool refuse(struct import *im, const struct open_length *length, const ch
     return false;
 }
 
-bool open_refuse(struct onnx_node *node, const struct open_length *length)
-{
-    return refuse(node->import, length, node->op_type);
-}
-
 static const struct open_length *first_open(const struct import *im, int n,
                                             struct value *const *values)
 {
@@ -192,6 +187,15 @@ static const struct open_length *first_open(const struct import *im, int n,
                 return axes.at[d];
     }
     return NULL;
+}
+
+bool open_refuse(struct onnx_node *node, const struct open_length *length)
+{
+    if (!length)
+        length = first_open(node->import, node->n_inputs, node->inputs);
+    return length ? refuse(node->import, length, node->op_type)
+                  : onnx_unsupported(node, "this form of an operator on a value of which run time "
+                                           "says how long it is");
 }
 
 bool import_reads_open(struct import *im, const struct scope *scope, const Onnx__NodeProto *proto)
@@ -217,6 +221,8 @@ bool import_take_open(struct onnx_node *node, onnx_converter *convert, const cha
     *done = false;
     if (!length)
         return true;
+    if (!onnx_input(node, 0))
+        return diag_error(node->ctx, DIAG_ONNX_GRAPH, node->origin, "input 0 is missing");
     for (size_t i = 0; i < sizeof rules / sizeof *rules && !*domain && !im->depth; i++) {
         if (strcmp(rules[i].op_type, node->op_type) != 0)
             continue;

@@ -190,7 +190,8 @@ bool open_reshape(struct onnx_node *node, struct open_use *use)
     struct ints dims;
     int n, at;
 
-    if (!open_numbers(node, 1, numbers, &n) || !read_dims(node, &x->type, numbers, n, &dims))
+    if (!onnx_check_inputs(node, 2, 2) || !open_numbers(node, 1, numbers, &n) ||
+        !read_dims(node, &x->type, numbers, n, &dims))
         return false;
     for (int d = 0; d < x->type.rank; d++) {
         struct open_length *length;

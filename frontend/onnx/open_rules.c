@@ -169,7 +169,8 @@ bool open_running(struct onnx_node *node, struct open_use *use)
     struct ints given;
     int axis;
 
-    if (!refuse_others(node, 1) || !onnx_constant_ints(node, 1, &given) || given.n != 1)
+    if (!onnx_check_inputs(node, 2, 2) || !refuse_others(node, 1) ||
+        !onnx_constant_ints(node, 1, &given) || given.n != 1)
         return false;
     axis = normal_axis(node, given.at[0], rank);
     use->out = input_axes(node, 0);
@@ -193,8 +194,11 @@ bool open_rows(struct onnx_node *node, struct open_use *use)
 /* Examples are computed one by one. */
 bool open_batch(struct onnx_node *node, struct open_use *use)
 {
+    const bool trains = strcmp(node->op_type, "BatchNormalization") == 0 &&
+                        (node->n_outputs > 1 || onnx_int(node, "training_mode", 0));
+
     use->out = input_axes(node, 0);
-    for (int d = 1; d < MAX_RANK; d++)
+    for (int d = trains ? 0 : 1; d < MAX_RANK; d++)
         if (use->out.at[d])
             return open_refuse(node, use->out.at[d]);
     return refuse_others(node, 1);
@@ -331,12 +335,13 @@ static bool contract(struct onnx_node *node, const struct open_axes *axes, int a
 
 bool open_product(struct onnx_node *node, struct open_use *use)
 {
-    const int ra = onnx_input(node, 0)->type.rank, rb = onnx_input(node, 1)->type.rank;
+    const int ra = onnx_input(node, 0)->type.rank;
+    const int rb = onnx_input(node, 1) ? node->inputs[1]->type.rank : 0;
     const int rank = ra > rb ? ra : rb, batch = rank > 2 ? rank - 2 : 0;
     const struct open_axes *axes = all_axes(node);
 
-    if (ra < 1 || rb < 1)
-        return onnx_unsupported(node, "a product of scalars");
+    if (!onnx_check_inputs(node, 2, 2) || ra < 1 || rb < 1)
+        return onnx_ok(node) && onnx_unsupported(node, "a product of scalars");
     if (ra > 1)
         use->out.at[batch] = axes[0].at[ra - 2];
     if (rb > 1)
@@ -353,6 +358,9 @@ bool open_gemm(struct onnx_node *node, struct open_use *use)
     const struct open_axes *axes = all_axes(node);
     const struct value *c = onnx_input(node, 2);
 
+    if (!onnx_check_inputs(node, 2, 3) || !onnx_check_rank(node, 0, 2, 2) ||
+        !onnx_check_rank(node, 1, 2, 2))
+        return false;
     use->out.at[0] = axes[0].at[ta];
     use->out.at[1] = axes[1].at[!tb];
     for (int d = 0; c && d < c->type.rank && d < 2; d++) {

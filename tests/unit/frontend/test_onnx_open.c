@@ -179,6 +179,44 @@ START_TEST(a_number_without_a_bound_is_an_error)
 }
 END_TEST
 
+/* Whatever inputs and axes there are: a network or an error. */
+static const char *const with_rules[] = {
+#define OPEN(name, rule) name,
+#include "frontend/onnx/open.def"
+#undef OPEN
+};
+
+START_TEST(operators_of_odd_inputs_are_networks_or_errors)
+{
+    static const char *const inputs[] = { "c",       "_ c",       "c c",   "c _ c", "c c c", "c x",
+                                          "x c",     "c one",     "c l",   "l c",   "s s",   "s c",
+                                          "c s s s", "c c c c c", "one c", "c c l" };
+    static const char *const attrs[] = { "", "axis=0", "axis=99",
+                                         "axis=-1 keepdims=0 perm=[0] to=1" };
+    static const int64_t one = 1;
+
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        for (size_t k = 0; k < sizeof attrs / sizeof *attrs; k++) {
+            const int n_inputs = i < 2 ? 1 : 2;
+
+            chosen("x", "c");
+            builder_node(b, "Cast", "c", "l"); /* integers, as open */
+            builder_attrs(b, "to=7");
+            builder_node(b, "ReduceSum", "c one", "s0");
+            builder_node(b, "Squeeze", "s0 one", "s"); /* a list */
+            builder_ints(b, "one", "1", &one);
+            builder_node(b, with_rules[_i], inputs[i], n_inputs == 1 ? "y" : "y y2");
+            if (*attrs[k])
+                builder_attrs(b, "%s", attrs[k]);
+            builder_output(b, "y", DTYPE_F32, NULL);
+            if (!import())
+                ck_assert(ctx->diags.n_errors > 0);
+            teardown();
+            setup();
+        }
+}
+END_TEST
+
 /* x[at:at + 3] has three elements. */
 START_TEST(a_window_is_not_open)
 {
@@ -242,6 +280,8 @@ int main(void)
                         sizeof without_rule / sizeof *without_rule);
     tcase_add_loop_test(tests, a_number_without_a_bound_is_an_error, 0, 2);
     tcase_add_loop_test(tests, a_window_is_not_open, 0, 2);
+    tcase_add_loop_test(tests, operators_of_odd_inputs_are_networks_or_errors, 0,
+                        sizeof with_rules / sizeof *with_rules);
     tcase_add_loop_test(tests, what_is_computed_of_it_declares_how_long_it_is, 0, 2);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
