@@ -59,7 +59,7 @@ sources := $(filter-out $(if $(filter no,$(ONEDNN)),$(with_onednn),runtime/engin
 objects := $(sources:%.c=$(BUILD)/%.o) $(BUILD)/gen/frontend/onnx/onnx.pb-c.o $(BUILD)/gen/embedded.o \
            $(BUILD)/gen/scalars_f32.o
 cli     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard cli/*.c)))
-texts   := $(sort $(wildcard templates/*/*.c.tmpl templates/*/*/*.c.tmpl templates/package/*.in templates/report/* runtime/embed/*.h runtime/abi/*.h runtime/bench/* boards/*.json cli/topics/*.txt \
+texts   := $(sort $(wildcard templates/*/*.c.tmpl templates/*/*/*.c.tmpl templates/helpers/microkernel/*.c templates/package/*.in templates/report/* runtime/embed/*.h runtime/abi/*.h runtime/bench/* boards/*.json cli/topics/*.txt \
                      partition/targets/*/*.json partition/targets/*/*.tmpl \
                      partition/targets/*/*.h partition/targets/cmsis_nn/arm_nn_double.c \
                      partition/targets/sim_npu/sim_npu.c))

@@ -197,8 +197,9 @@ void add_section(struct str *out, const char *title)
 
 void add_section_of_file(struct str *out, const char *path)
 {
-    const char *end = strrchr(path, '/');
+    const char *end = strchr(path, '/');
 
+    end += 1 + strcspn(end + 1, "/");
     add_section(out, arena_printf(out->arena, "from %.*s", (int)(end - path), path));
 }
 

@@ -34,6 +34,7 @@ struct helper {
     const char *function; /* its name */
     const char *template; /* the template's text */
     struct keys keys;
+    struct microkernel *microkernel; /* what its words become (codegen_c/microkernel/microkernel.h); NULL = it has none */
 };
 
 struct codegen {

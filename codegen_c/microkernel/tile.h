@@ -44,7 +44,8 @@ int tile_most_pixels(const struct region *region, int64_t columns);
 void tile_extents_of_pairs(const struct machine *machine, int64_t rows, int64_t columns,
                            int *pixels, int *channels);
 
-/* What a microkernel does, as four independent axes; in C: templates/helpers/tile_f32.c.tmpl. */
+/* What a microkernel does, as four independent axes; in C:
+ * templates/helpers/microkernel/tile_*.c. */
 enum tile_input {
     TILE_POINTERS, /* x through pointers to pixels, kernel tap by kernel tap */
     TILE_OFFSETS,  /* through pointers to pixels, at a table of offsets */

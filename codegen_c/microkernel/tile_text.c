@@ -2,12 +2,9 @@
 #include "codegen_c/microkernel/tile_text.h"
 
 #include "codegen_c/expr/decode.h"
+#include "codegen_c/microkernel/tile_axes.h"
 
-enum {
-    LINE = 16, /* floats of a cache line */
-    NEAR = 12  /* paced prefetch into the L1 runs this many inputs ahead, where the L3 is slow: 8
-                  to 16 are alike */
-};
+enum { LINE = 16 /* floats of a cache line */ };
 
 int tile_line(void)
 {
@@ -138,12 +135,25 @@ static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *ke
 }
 
 /* How the Winograd inner product reads x. */
-static const char *new_tile_of_pairs(struct bind *bind, const char *name, struct tile_form form,
-                                     int64_t step, struct keys *keys)
+static const char *new_tile_of_pairs(struct bind *bind, const char *name,
+                                     const struct tile_name *naming, const char *each_vector,
+                                     struct tile_form form, int64_t step, bool lone)
 {
     const bool rows = form.input == TILE_ROWS, ahead = form.fetch == FETCH_LINE;
     struct arena *arena = bind->arena;
+    struct keys own, *keys = &own;
 
+    keys_init(keys, arena);
+    keys_set(keys, "linkage", naming->apart ? "static APART" : "static inline");
+    keys_set(keys, "TILE", naming->tile);
+    keys_set(keys, "each_pixel", arena_printf(arena, "EACH_PIXEL%s", naming->suffix));
+    keys_set(keys, "each_vector", each_vector);
+    keys_set(keys, "vector", naming->vector.type);
+    keys_set(keys, "lanes", naming->vector.lanes);
+    keys_set_flag(keys, "fetches", form.fetch != FETCH_NOTHING);
+    keys_offer(keys, "line", arena_printf(arena, "%d", LINE));
+    keys_set_flag(keys, "lone", lone);
+    bind_end(bind, naming->end, "sum##j##v * scale##v", keys);
     bind_helper(bind, "read_here");
     keys_set_flag(keys, "rows", rows);
     keys_set_flag(keys, "stepped", step > 0);
@@ -164,62 +174,92 @@ static const char *new_tile_of_pairs(struct bind *bind, const char *name, struct
     return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", keys);
 }
 
+/* --- the function ----------------------------------------------------------------------------- */
+
+/* What the comments say. */
+static void set_comments(struct arena *arena, const struct tile_name *naming, struct tile_form form,
+                         int64_t step, struct keys *keys)
+{
+    const bool by_rows = form.input == TILE_ROWS, paced = form.fetch == FETCH_PACED;
+    const bool taps = form.input == TILE_POINTERS && !form.adds;
+    const char *fetched = paced ? "`fetch` floats" : "a cache line";
+
+    keys_offer(keys, "PIXELS", naming->pixels);
+    keys_set(keys, "TILE", naming->tile);
+    keys_offer(keys, "step", arena_printf(arena, "%d", (int)step));
+    keys_offer(keys, "over_k",
+               form.adds ? "for k < len, in this order.\n * Vectors may read"
+                         : "over k < len, in this order. Vectors may\n * read");
+    keys_offer(keys, "then", naming->end ? ", then the epilogue" : "");
+    keys_offer(keys, "becomes",
+               by_rows       ? form.adds ? "+=" : "= the sum of"
+               : naming->end ? arena_printf(arena, "y[j * step + i] (j < n_pixels%s) =\n *",
+                                            naming->end->some ? ", i < n_channels" : "")
+                             : arena_printf(arena, "sum[j * %s + i] =", naming->tile));
+    keys_offer(keys, "prefetches",
+               form.fetch == FETCH_NOTHING
+                   ? ""
+                   : arena_printf(arena, "%s Prefetches %s from `ahead` on for each %sk.",
+                                  taps ? " */\n/*" : "", fetched, taps ? "t and " : ""));
+}
+
+static void set_end(struct bind *bind, const struct epilogue_store *end, struct microkernel *kernel)
+{
+    const struct tile_end of = {
+        .parameters = arena_printf(bind->arena, "float *y, int step, int n_pixels%s%s",
+                                   end->some ? ", int n_channels" : "", end->params),
+        .fetch = end->fetch,
+        .channel = end->channel,
+        .shared = end->shared,
+        .end = epilogue_store_text(bind, end, "sum##j##v",
+                                   arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
+                                   end->some, true),
+    };
+
+    tile_axes_set_end(&of, kernel);
+}
+
 const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
                         const char *each_vector, struct tile_form form, int64_t step)
 {
     const bool mixed = tile_is_mixed(bind->machine, naming);
-    const bool by_rows = form.input == TILE_ROWS, paced = form.fetch == FETCH_PACED;
-    const bool taps = form.input == TILE_POINTERS && !form.adds;
-    const bool parts = form.input == TILE_POINTERS && form.adds;
-    const bool more = by_rows && form.adds, rows = by_rows && !form.adds;
+    const bool fuses_vectors = mixed || tile_is_short(bind->machine, naming);
+    const struct tile_axes axes = {
+        .form = form,
+        .step = step,
+        .linkage = naming->apart ? "static APART" : "static inline",
+        .tile = naming->tile,
+        .vector = mixed ? "VECTOR24(v)" : naming->vector.type,
+        .lanes = naming->vector.lanes,
+        .fuse = !sums_are_fused(bind) ? NULL
+                : mixed               ? "FUSE24(v)"
+                : fuses_vectors       ? naming->vector.fuse
+                                      : "fuse",
+        .fuses_vectors = fuses_vectors,
+        /* Of one pixel no text has a step. */
+        .lone = bind->machine->lanes && naming->shape.pixels == 1 &&
+                (naming->end || (form.input == TILE_ROWS && step == 0)),
+    };
+    struct microkernel kernel = {
+        .axes = { .arena = bind->arena },
+        .pixels = naming->pixels,
+        .each_pixel = arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix),
+        .each_vector = each_vector,
+    };
     struct keys keys;
 
-    keys_init(&keys, bind->arena);
     if (naming->apart)
         bind_helper(bind, "apart");
-    keys_set(&keys, "linkage", naming->apart ? "static APART" : "static inline");
-    keys_offer(&keys, "PIXELS", naming->pixels);
-    keys_set(&keys, "TILE", naming->tile);
-    keys_set(&keys, "each_pixel", arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix));
-    keys_set(&keys, "each_vector", each_vector);
-    keys_set(&keys, "vector", mixed ? "VECTOR24(v)" : naming->vector.type);
-    keys_set(&keys, "lanes", naming->vector.lanes);
-    keys_offer(&keys, "short", mixed || tile_is_short(bind->machine, naming) ? "1" : "");
-    keys_offer(&keys, "fuse", mixed ? "FUSE24(v)" : naming->vector.fuse ? naming->vector.fuse : "");
-    keys_set_flag(&keys, "fetches", (taps || form.pairs) && form.fetch != FETCH_NOTHING);
-    keys_offer(&keys, "near", paced && !by_rows ? arena_printf(bind->arena, "%d", NEAR) : "");
-    keys_offer(&keys, "line", paced && !parts ? "fetch" : arena_printf(bind->arena, "%d", LINE));
-    keys_offer(&keys, "fetched", paced && !parts ? "`fetch` floats" : "a cache line");
-    keys_offer(&keys, "fetch_param", paced && !parts ? " int fetch," : "");
-    /* Of one pixel no text has a step. */
-    keys_set_flag(&keys, "lone",
-                  bind->machine->lanes && naming->shape.pixels == 1 &&
-                      (naming->end || (by_rows && step == 0)));
-    bind_end(bind, naming->end, form.pairs ? "sum##j##v * scale##v" : "sum##j##v", &keys);
     if (form.pairs)
-        return new_tile_of_pairs(bind, name, form, step, &keys);
-    keys_set_flag(&keys, "by_taps", taps);
-    keys_set_flag(&keys, "offsets", form.input == TILE_OFFSETS);
-    keys_set_flag(&keys, "rows", rows);
-    keys_set_flag(&keys, "more", more);
-    keys_set_flag(&keys, "fetches_rows", rows || (more && paced));
-    keys_offer(&keys, "more_paced", more && paced ? "1" : "");
-    keys_set_flag(&keys, "parts", parts);
-    keys_set_flag(&keys, "adds", form.adds);
-    keys_set_flag(&keys, "pointers", step == 0);
-    keys_set_int(&keys, "step", step);
-    keys_offer(&keys, "results",
-               naming->end
-                   ? arena_printf(bind->arena, "float *y, int step, int n_pixels%s%s",
-                                  naming->end->some ? ", int n_channels" : "", naming->end->params)
-                   : "float *sum");
-    keys_offer(&keys, "becomes",
-               naming->end ? arena_printf(bind->arena, "y[j * step + i] (j < n_pixels%s) =\n *",
-                                          naming->end->some ? ", i < n_channels" : "")
-                           : arena_printf(bind->arena, "sum[j * %s + i] =", naming->tile));
-    keys_offer(&keys, "then", naming->end ? ", then the epilogue" : "");
-    keys_set_flag(&keys, "strided", by_rows);
-    return bind_new_helper(bind, name, "templates/helpers/tile_f32.c.tmpl", &keys);
+        return new_tile_of_pairs(bind, name, naming, each_vector, form, step, axes.lone);
+    tile_axes_set(&axes, &kernel);
+    if (naming->end)
+        set_end(bind, naming->end, &kernel);
+    else
+        tile_axes_set_sums(&kernel);
+    keys_init(&keys, bind->arena);
+    set_comments(bind->arena, naming, form, step, &keys);
+    return bind_microkernel(bind, name, tile_axes_file(&axes), &kernel, &keys);
 }
 
 struct tile named_tile(struct bind *bind, struct tile_name *naming, struct tile_form form,

@@ -2,6 +2,7 @@
 
 #include "codegen_c/core/number.h"
 #include "codegen_c/core/state.h"
+#include "codegen_c/microkernel/microkernel.h"
 #include "codegen_c/print/parallel.h"
 #include "codegen_c/select/configure.h"
 
@@ -57,6 +58,8 @@ static bool print_helper(struct codegen *codegen, struct helper *helper)
         template_expand(codegen->ctx, helper->from, helper->template, &helper->keys, &text);
 
     helper->text = numbers_as_literals(&codegen->arena, str_text(&text));
+    if (helper->microkernel)
+        helper->text = microkernel_text(&codegen->arena, helper->microkernel, helper->text);
     return ok;
 }
 

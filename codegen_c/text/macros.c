@@ -26,6 +26,7 @@ struct writer_out {
     struct map macros; /* by name; NULL = undefined again */
     struct map kept;   /* names of macros that stay as they are */
     int newlines;      /* in front of definitions that went, since the last token */
+    bool keeps_pastes; /* ## is for the macros that the text becomes a part of */
 };
 
 static const char *text_of(struct arena *arena, const struct token *token)
@@ -201,12 +202,12 @@ static struct tokens substitute(struct writer_out *w, const struct macro *macro,
 
     for (int i = 0; i < macro->body.n; i++) {
         const struct token *token = &macro->body.items[i];
-        const bool pastes = i > 0 && is_mark(token - 1, "##");
-        const bool pasted = i + 1 < macro->body.n && is_mark(token + 1, "##");
+        const bool pastes = !w->keeps_pastes && i > 0 && is_mark(token - 1, "##");
+        const bool pasted = !w->keeps_pastes && i + 1 < macro->body.n && is_mark(token + 1, "##");
         const int p = parameter_of(macro, token);
         struct tokens piece = { .arena = w->arena };
 
-        if (is_mark(token, "##"))
+        if (is_mark(token, "##") && !w->keeps_pastes)
             continue;
         if (p >= 0 && !pastes && !pasted)
             expand(w, arguments[p].items, arguments[p].n, depth, &piece);
@@ -369,6 +370,15 @@ static void undefine(struct writer_out *w, const struct token *directive, const 
     map_set(&w->macros, name, NULL);
 }
 
+/* Behind the tokens from i on that are neither comments nor directives. */
+static int expandable_end(const struct tokens *tokens, int i)
+{
+    while (i < tokens->n && tokens->items[i].kind != TOKEN_DIRECTIVE &&
+           tokens->items[i].kind != TOKEN_COMMENT)
+        i++;
+    return i;
+}
+
 static const char *write_out(struct writer_out *w, const struct tokens *tokens)
 {
     struct tokens out = { .arena = w->arena };
@@ -388,9 +398,7 @@ static const char *write_out(struct writer_out *w, const struct tokens *tokens)
                 drop_comments(&out, false);
             tokens_add(&out, token);
         } else {
-            while (end < tokens->n && tokens->items[end].kind != TOKEN_DIRECTIVE &&
-                   tokens->items[end].kind != TOKEN_COMMENT)
-                end++;
+            end = expandable_end(tokens, i);
             expand(w, token, end - i, 0, &out);
         }
         if (out.n > before) {
@@ -400,6 +408,35 @@ static const char *write_out(struct writer_out *w, const struct tokens *tokens)
         }
     }
     w->newlines = 0;
+    return tokens_text(&out);
+}
+
+const char *macros_fill(struct arena *arena, const char *definitions, const char *text)
+{
+    struct writer_out w = { .arena = arena,
+                            .macros = { .arena = arena },
+                            .kept = { .arena = arena },
+                            .keeps_pastes = true };
+    const struct tokens lines = tokens_of(arena, definitions), tokens = tokens_of(arena, text);
+    struct tokens out = { .arena = arena };
+
+    for (int i = 0; i < lines.n; i++) {
+        const char *rest;
+
+        directive_word(arena, &lines.items[i], &rest);
+        map_set(&w.macros, name_of(arena, rest), read_macro(&w, name_of(arena, rest), rest));
+    }
+    for (int i = 0, end; i < tokens.n; i = end) {
+        const int before = out.n;
+
+        end = expandable_end(&tokens, i);
+        if (end == i)
+            tokens_add(&out, &tokens.items[end++]);
+        else
+            expand(&w, &tokens.items[i], end - i, 0, &out);
+        if (out.n > before)
+            out.items[before].newlines = tokens.items[i].newlines;
+    }
     return tokens_text(&out);
 }
 

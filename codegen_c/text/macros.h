@@ -12,4 +12,7 @@
 /* Rewrites the texts, parts of one file in order. The new texts are in the arena. */
 void macros_write_out(struct arena *arena, const char **texts, int n);
 
+/* The text with these macros ("#define NAME(a) ...", a line each) in place of their names, and no other ones. */
+const char *macros_fill(struct arena *arena, const char *definitions, const char *text);
+
 #endif

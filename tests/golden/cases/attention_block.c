@@ -21,7 +21,7 @@
  */
 #include "attention_block.h"
 
-#if ATTENTION_BLOCK_CODE_ID != 0x07126e1cu
+#if ATTENTION_BLOCK_CODE_ID != 0x6c196f38u
 #error "attention_block.h and attention_block.c are of two compilations: take all files of one"
 #endif
 
@@ -138,9 +138,9 @@ static inline WIDE void tile_4_by8_taps(const float *const *inputs, int n_taps, 
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
+#define POINT(j) const float *const x##j = x[j];
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += x##j##k * w##v;
-#define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) const float x##j##k = x##j[k]; EACH_VECTOR_4_by8(ADD, j)
     for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)
@@ -258,9 +258,9 @@ static inline WIDE void tile_4_by8_taps_stores(const float *const *inputs, int n
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
+#define POINT(j) const float *const x##j = x[j];
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += x##j##k * w##v;
-#define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) const float x##j##k = x##j[k]; EACH_VECTOR_4_by8(ADD, j)
     for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)

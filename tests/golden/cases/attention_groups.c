@@ -22,7 +22,7 @@
  */
 #include "attention_groups.h"
 
-#if ATTENTION_GROUPS_CODE_ID != 0xfdf2e05au
+#if ATTENTION_GROUPS_CODE_ID != 0x2c10a129u
 #error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
 #endif
 
@@ -130,9 +130,9 @@ static inline WIDE void tile_4_by8_taps(const float *const *inputs, int n_taps, 
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
+#define POINT(j) const float *const x##j = x[j];
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += x##j##k * w##v;
-#define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) const float x##j##k = x##j[k]; EACH_VECTOR_4_by8(ADD, j)
     for (int t = 0; t < n_taps; t++) {
         EACH_PIXEL_4_by8(POINT)

@@ -12,7 +12,7 @@
  */
 #include "conv_bn_relu.h"
 
-#if CONV_BN_RELU_CODE_ID != 0x8ee08123u
+#if CONV_BN_RELU_CODE_ID != 0x17385213u
 #error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
 #endif
 
@@ -116,11 +116,11 @@ static inline WIDE void tile_4_by8_offsets(const float *const *x, const int *off
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by8(BEGIN, j)
     EACH_PIXEL_4_by8(BEGIN_PIXEL)
 
+#define POINT(j) const float *const x##j = x[j];
+    EACH_PIXEL_4_by8(POINT)
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += x##j##k * w##v;
-#define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) const float x##j##k = x##j[at]; EACH_VECTOR_4_by8(ADD, j)
-    EACH_PIXEL_4_by8(POINT)
     for (int k = 0; k < len; k++) {
         const int at = offset[k];
 

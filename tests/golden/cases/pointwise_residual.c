@@ -12,7 +12,7 @@
  */
 #include "pointwise_residual.h"
 
-#if POINTWISE_RESIDUAL_CODE_ID != 0xdff06d3bu
+#if POINTWISE_RESIDUAL_CODE_ID != 0x899d602au
 #error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
 #endif
 
@@ -116,11 +116,11 @@ static inline WIDE void tile_4_by9_offsets(const float *const *x, const int *off
 #define BEGIN_PIXEL(j) EACH_VECTOR_4_by9(BEGIN, j)
     EACH_PIXEL_4_by9(BEGIN_PIXEL)
 
+#define POINT(j) const float *const x##j = x[j];
+    EACH_PIXEL_4_by9(POINT)
 #define WEIGHT(j, v) const vector4_f32 w##v = *(const vector4_f32 *)&w[v * LANES4];
 #define ADD(j, v) sum##j##v += x##j##k * w##v;
-#define POINT(j) const float *const x##j = x[j];
 #define ADD_PIXEL(j) const float x##j##k = x##j[at]; EACH_VECTOR_4_by9(ADD, j)
-    EACH_PIXEL_4_by9(POINT)
     for (int k = 0; k < len; k++) {
         const int at = offset[k];
 

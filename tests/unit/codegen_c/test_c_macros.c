@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "codegen_c/text/macros.h"
+#include "codegen_c/text/register_loops.h"
 #include "codegen_c/text/scalars.h"
 
 static const struct {
@@ -69,6 +70,60 @@ static const struct {
     { "int v[2] = { 0 };\n", "int v[2] = { 0 };\n" },
 };
 
+/* Words of a microkernel, with ## for the macros that it becomes. */
+static const struct {
+    const char *definitions, *given, *wanted;
+} fills[] = {
+    { "#define ADD(sum, x) sum += x;\n#define FN f\n#define NO\n",
+      "static NO void FN(void)\n{\n    ADD(s[j][v], MR)\n    NO\n    ADDED(FN) /* FN */\n}\n",
+      "static void f(void)\n{\n    s[j][v] += MR;\n    ADDED(f) /* FN */\n}\n" },
+    { "#define END(j, v) y[j] = sum##j##v;\n#define NAMES(k) a_##v + k\n",
+      "#if 1\nEND(j, v) NAMES(1);\n#endif\n", "#if 1\ny[j] = sum##j##v; a_##v + 1;\n#endif\n" },
+};
+
+/* Loops over registers become lists. */
+static const struct {
+    const char *given, *wanted;
+} loops[] = {
+    /* a variable for each sum, declared where it begins; nested loops; a local with its index; types of pointers */
+    { "void f(void)\n{\n    const float *xs[MR];\n    V sums[MR][NR];\n\n"
+      "    for (int j = 0; j < MR; j++) /* BEGIN */\n        for (int v = 0; v < NR; v++)\n"
+      "            sums[j][v] = (V){ 0 };\n"
+      "    for (int j = 0; j < MR; j++) /* POINT */\n        xs[j] = &x[j];\n"
+      "    while (n--) {\n        V ws[NR];\n\n        for (int v = 0; v < NR; v++) /* WEIGHT */\n"
+      "            ws[v] = w[v];\n        for (int j = 0; j < MR; j++) { /* ADD */\n"
+      "            const float x_k = xs[j][n];\n\n            for (int v = 0; v < NR; v++)\n"
+      "                sums[j][v] += x_k * ws[v];\n        }\n    }\n}\n",
+      "void f(void)\n{\n"
+      "#define BEGIN(j, v) V sum##j##v = { 0 };\n#define BEGIN_PIXEL(j) VECTORS(BEGIN, j)\n"
+      "    PIXELS(BEGIN_PIXEL)\n"
+      "#define POINT(j) const float *const x##j = &x[j];\n    PIXELS(POINT)\n"
+      "#define WEIGHT(j, v) const V w##v = w[v];\n#define ADD(j, v) sum##j##v += x##j##k * w##v;\n"
+      "#define ADD_PIXEL(j) const float x##j##k = x##j[n]; VECTORS(ADD, j)\n"
+      "    while (n--) {\n        VECTORS(WEIGHT, 0)\n        PIXELS(ADD_PIXEL)\n    }\n"
+      "#undef BEGIN\n#undef BEGIN_PIXEL\n#undef POINT\n#undef WEIGHT\n#undef ADD\n#undef ADD_PIXEL\n}\n" },
+    /* braces around a local of one name; conditions; what is always so; nothing; elements by number; a comment */
+    { "void f(void)\n{\n    int as[NR];\n    for (int v = 0; v < NR; v++) { /* SET */\n"
+      "        const int one = v;\n        as[v] = one;\n    }\n"
+      "    for (int j = 0; j < MR; j++) /* END */\n        if (j < n)\n"
+      "            for (int v = 0; v < NR; v++)\n                y[j] = as[v];\n"
+      "    for (int j = 0; j < MR; j++) /* ALL: so */\n        if (j < MR)\n            y[j] = as[0];\n"
+      "    for (int j = 0; j < MR; j++) /* NO */\n        if (j < n)\n"
+      "            for (int v = 0; v < NR; v++) {\n            }\n    y[0] = as[1];\n}\n",
+      "void f(void)\n{\n#define SET(j, v) { const int one = v; const int a##v = one; }\n    VECTORS(SET, 0)\n"
+      "#define END(j, v) y[j] = a##v;\n#define END_PIXEL(j) if (j < n) { VECTORS(END, j) }\n"
+      "    PIXELS(END_PIXEL)\n#define ALL(j) y[j] = a0;\n    PIXELS(ALL) /* so */\n"
+      "    y[0] = a1;\n#undef SET\n#undef END\n#undef END_PIXEL\n#undef ALL\n}\n" },
+    /* one name for two bodies in turn, and a scope for each */
+    { "void f(void)\n{\n    {\n        int as[NR];\n        for (int v = 0; v < NR; v++) /* A */\n            as[v] = 1;\n"
+      "    }\n    {\n        int as[NR];\n        for (int v = 0; v < NR; v++) /* A */\n            as[v] = 2;\n    }\n}\n",
+      "void f(void)\n{\n#define A(j, v) const int a##v = 1;\n    {\n        VECTORS(A, 0)\n    }\n"
+      "#undef A\n#define A(j, v) const int a##v = 2;\n    {\n        VECTORS(A, 0)\n    }\n#undef A\n}\n" },
+    /* other loops stay */
+    { "void f(void)\n{\n    for (int k = 0; k < n; k++)\n        a[k] = b[k][0];\n}\n",
+      "void f(void)\n{\n    for (int k = 0; k < n; k++)\n        a[k] = b[k][0];\n}\n" },
+};
+
 static const char *without_blank_lines(struct arena *arena, const char *text)
 {
     char *copy = arena_strdup(arena, text), *to = copy;
@@ -127,6 +182,25 @@ START_TEST(parts_of_a_file)
 }
 END_TEST
 
+START_TEST(words_are_filled)
+{
+    struct arena arena = { NULL };
+
+    ck_assert_str_eq(macros_fill(&arena, fills[_i].definitions, fills[_i].given), fills[_i].wanted);
+    arena_release(&arena);
+}
+END_TEST
+
+START_TEST(loops_over_registers_become_lists)
+{
+    struct arena arena = { NULL };
+    const char *text = register_loops_to_lists(&arena, loops[_i].given, "PIXELS", "VECTORS");
+
+    ck_assert_str_eq(without_blank_lines(&arena, text), loops[_i].wanted);
+    arena_release(&arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("macros");
@@ -139,6 +213,9 @@ int main(void)
     tcase_add_test(tests, parts_of_a_file);
     tcase_add_test(tests, blank_lines);
     tcase_add_loop_test(tests, vectors_of_one_lane, 0, (int)(sizeof vectors / sizeof *vectors));
+    tcase_add_loop_test(tests, words_are_filled, 0, (int)(sizeof fills / sizeof *fills));
+    tcase_add_loop_test(tests, loops_over_registers_become_lists, 0,
+                        (int)(sizeof loops / sizeof *loops));
     suite_add_tcase(suite, tests);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);

@@ -1,0 +1,329 @@
+/* The microkernels of templates/helpers/microkernel, for a list of register shapes: as they are, with lists of macros
+ * (--target generic) and written out (--target CPU), against naive loops. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ctx.h"
+#include "base/file.h"
+#include "codegen_c/microkernel/tile_axes.h"
+#include "codegen_c/text/macros.h"
+#include "tests/support/temp_dir.h"
+
+#define FOLDER "templates/helpers/microkernel/"
+#define STRICT " -std=gnu99 -Wall -Wextra -Wno-unused-function -Wno-psabi -Werror "
+
+static const struct shape {
+    int mr, nr, lanes;
+} shapes[] = {
+    { 8, 2, 16 }, { 6, 4, 16 }, { 14, 1, 16 }, { 6, 2, 8 }, { 4, 3, 8 }, { 12, 1, 8 }, { 8, 2, 4 },
+    { 2, 4, 4 },  { 3, 2, 4 },  { 12, 1, 4 },  { 1, 2, 4 }, { 4, 4, 1 }, { 2, 2, 1 },  { 1, 1, 1 },
+};
+
+/* A form, and its arguments. `n` is how the program calls it. */
+static const struct form {
+    const char *name, *inputs;
+    struct tile_form form;
+    bool stepped;
+} forms[] = {
+    { "BY_TAPS", "a->points, TAPS, LEN, a->weights, a->width,", { .input = TILE_POINTERS }, false },
+    { "BY_TAPS",
+      "a->points, TAPS, LEN, a->weights, a->width, a->ahead,",
+      { .input = TILE_POINTERS, .fetch = FETCH_LINE },
+      false },
+    { "BY_TAPS",
+      "a->points, TAPS, LEN, a->weights, a->width, a->ahead, 5,",
+      { .input = TILE_POINTERS, .fetch = FETCH_PACED },
+      false },
+    { "BY_OFFSETS",
+      "a->points, a->offset, LEN, a->weights, a->width,",
+      { .input = TILE_OFFSETS },
+      false },
+    { "BY_STEPS", "a->x, a->offset, LEN, a->weights, a->width,", { .input = TILE_OFFSETS }, true },
+    { "BY_ROWS",
+      "a->x, STRIDE, LEN, a->weights, a->width, a->ahead,",
+      { .input = TILE_ROWS, .fetch = FETCH_LINE },
+      false },
+    { "BY_ROWS",
+      "a->x, STRIDE, LEN, a->weights, a->width,",
+      { .input = TILE_ROWS, .adds = true },
+      false },
+    { "BY_ROWS",
+      "a->x, STRIDE, LEN, a->weights, a->width, a->ahead, 5,",
+      { .input = TILE_ROWS, .fetch = FETCH_PACED, .adds = true },
+      false },
+    { "BY_PARTS",
+      "a->points, LEN, a->weights, a->width, a->ahead, 5,",
+      { .input = TILE_POINTERS, .fetch = FETCH_PACED, .adds = true },
+      false },
+};
+
+enum { N_SHAPES = sizeof shapes / sizeof *shapes, N_FORMS = sizeof forms / sizeof *forms };
+
+static struct ctx *ctx;
+static struct temp_dir dir;
+
+static void setup(void)
+{
+    ctx = ctx_new("microkernels");
+    dir = temp_dir_new();
+}
+
+static void teardown(void)
+{
+    temp_dir_free(&dir);
+    ctx_free(ctx);
+}
+
+/* --- texts of one function -------------------------------------------------------------------- */
+
+static void set_axes(const struct form *form, const struct shape *shape, bool stores, bool fuses,
+                     const char *name, struct microkernel *kernel)
+{
+    static const struct tile_end relu = {
+        .parameters = "float *y, int step, int n_pixels, const float *bias_1",
+        .fetch = "__builtin_prefetch(&y[j * step + v * LANES], 0, 2);",
+        .channel = "",
+        .shared = "const float *const b = bias_1;",
+        .end = "*(VECTOR *)&y[j * step + v * LANES] = RELU(sums[j][v] + *(const VECTOR *)&b[v * "
+               "LANES]);"
+    };
+    struct arena *arena = &ctx->perm;
+    const struct tile_axes axes = {
+        .form = form->form,
+        .step = form->stepped ? 64 : 0,
+        .linkage = "static inline",
+        .tile = arena_printf(arena, "%d", shape->nr * shape->lanes),
+        .vector = arena_printf(arena, "vector%d", shape->lanes),
+        .lanes = arena_printf(arena, "%d", shape->lanes),
+        .fuse = fuses ? arena_printf(arena, "fuse%d", shape->lanes) : NULL,
+        .fuses_vectors = fuses && form->stepped,
+    };
+
+    *kernel = (struct microkernel){
+        .axes = { .arena = arena },
+        .pixels = arena_printf(arena, "%d", shape->mr),
+        .each_pixel = "EACH_PIXEL",
+        .each_vector = "EACH_VECTOR",
+    };
+    tile_axes_set(&axes, kernel);
+    if (stores)
+        tile_axes_set_end(&relu, kernel);
+    else
+        tile_axes_set_sums(kernel);
+    axis_set(kernel, "FN", name);
+    ck_assert(strlen(tile_axes_file(&axes)) > 0);
+}
+
+static const char *file_of(const struct form *form)
+{
+    const struct tile_axes axes = { .form = form->form, .step = form->stepped };
+
+    return tile_axes_file(&axes);
+}
+
+static const char *file_text(const char *name)
+{
+    struct mapping mapping;
+
+    ck_assert(file_map(ctx, arena_printf(&ctx->perm, FOLDER "%s.c", name), &mapping));
+    return arena_strndup(&ctx->perm, (const char *)mapping.data, mapping.size);
+}
+
+/* The file itself, its words defined as macros. */
+static void add_as_it_is(struct str *out, const struct form *form, const struct shape *shape,
+                         const struct microkernel *kernel)
+{
+    const char *axes = str_text(&kernel->axes);
+
+    str_printf(
+        out, "%s#define MR %d\n#define NR %d\n#include \"" FOLDER "%s.c\"\n#undef MR\n#undef NR\n",
+        axes, shape->mr, shape->nr, file_of(form));
+    for (const char *line = axes; *line; line += strcspn(line, "\n") + 1) {
+        const char *name = line + strlen("#define ");
+
+        str_printf(out, "#undef %.*s\n", (int)strcspn(name, "( "), name);
+    }
+}
+
+static const char *lists(const struct shape *shape)
+{
+    struct str out = { .arena = &ctx->perm };
+
+    str_add(&out, "#define EACH_PIXEL(DO)");
+    for (int j = 0; j < shape->mr; j++)
+        str_printf(&out, " DO(%d)", j);
+    str_add(&out, "\n#define EACH_VECTOR(DO, j)");
+    for (int v = 0; v < shape->nr; v++)
+        str_printf(&out, " DO(j, %d)", v);
+    return arena_printf(&ctx->perm, "%s\n", str_text(&out));
+}
+
+/* As relayc prints it, with lists, or written out: without any macro. */
+static void add_printed(struct str *out, const struct form *form, const struct shape *shape,
+                        const struct microkernel *kernel, bool written_out)
+{
+    const char *text = microkernel_text(&ctx->perm, kernel, file_text(file_of(form)));
+
+    ck_assert_ptr_null(strstr(text, "for (int j"));
+    ck_assert_ptr_null(strstr(text, "for (int v"));
+    if (written_out) {
+        text = arena_printf(&ctx->perm, "%s%s", lists(shape), text);
+        macros_write_out(&ctx->perm, &text, 1);
+        ck_assert_msg(!strchr(text, '#'), "%s", text);
+        str_add(out, text);
+    } else {
+        str_printf(out, "%s%s#undef EACH_PIXEL\n#undef EACH_VECTOR\n", lists(shape), text);
+    }
+}
+
+/* --- the program ------------------------------------------------------------------------------ */
+
+static const char prelude[] =
+    "#include \"tests/unit/codegen_c/microkernel/tile_check.h\"\n"
+    "#define WIDE\n"
+    "#define MICROKERNEL_H\n"
+    "typedef float vector1;\n"
+    "#define TYPE(n) typedef float vector##n __attribute__((vector_size(n * 4), aligned(4), "
+    "may_alias)); \\\n"
+    "    static inline vector##n fuse##n(vector##n sum, vector##n x, vector##n w) { return sum + x "
+    "* w; }\n"
+    "static inline float fuse1(float sum, float x, float w) { return sum + x * w; }\n"
+    "TYPE(4) TYPE(8) TYPE(16)\n";
+
+/* One function for each way of writing it, a call of it, and a row of the table. */
+static void add_tile(struct str *out, struct str *rows, const struct form *form,
+                     const struct shape *shape, bool stores)
+{
+    static const char *const ways[] = { "as it is", "lists", "written out" };
+    static int n;
+
+    for (int way = 0; way < 3; way++, n++) {
+        const char *name = arena_printf(&ctx->perm, "tile_%d", n);
+        struct microkernel kernel;
+
+        /* A float becomes a vector by itself in a product only. */
+        set_axes(form, shape, stores, form->stepped, name, &kernel);
+        str_printf(out,
+                   shape->lanes == 1
+                       ? "#define RELU(a) ((a) < 0 ? 0 : (a))\n"
+                       : "#define RELU(a) (vector%d)((int%d)(a) & (int%d)((a) > 0))\n",
+                   shape->lanes, shape->lanes, shape->lanes);
+        if (way == 0)
+            add_as_it_is(out, form, shape, &kernel);
+        else
+            add_printed(out, form, shape, &kernel, way == 2);
+        str_printf(
+            out,
+            "#undef RELU\nstatic void call_%d(const struct arguments *a)\n{\n    %s(%s %s);\n}\n",
+            n, name, form->inputs, stores ? "a->out, STORE_STEP, a->n_pixels, a->bias" : "a->out");
+        str_printf(rows, "    { \"%s %s, %d x %d x %d%s: %s\", call_%d, %s, %d, %d, %d, %d },\n",
+                   file_of(form),
+                   form->form.fetch == FETCH_PACED ? "paced"
+                   : form->form.fetch              ? "ahead"
+                                                   : "",
+                   shape->mr, shape->nr, shape->lanes, stores ? ", stores" : "", ways[way], n,
+                   form->name, shape->mr, shape->nr * shape->lanes, form->form.adds, stores);
+    }
+}
+
+static bool has_end(const struct form *form)
+{
+    return form->form.input != TILE_ROWS && !form->form.adds;
+}
+
+static const char *program(int lanes)
+{
+    struct str out = { .arena = &ctx->perm }, rows = { .arena = &ctx->perm };
+
+    str_add(&out, prelude);
+    for (int bits = 4; bits <= 16; bits *= 2)
+        str_printf(&out, "typedef int int%d __attribute__((vector_size(%d)));\n", bits, bits * 4);
+    for (int i = 0; i < N_FORMS; i++)
+        for (int k = 0; k < N_SHAPES; k++)
+            for (int stores = 0; stores <= has_end(&forms[i]); stores++)
+                if (shapes[k].lanes == lanes)
+                    add_tile(&out, &rows, &forms[i], &shapes[k], stores);
+    str_printf(&out,
+               "static const struct tile tiles[] = {\n%s};\nint main(void)\n{\n    return "
+               "check_all(tiles, "
+               "sizeof tiles / sizeof *tiles);\n}\n",
+               str_text(&rows));
+    return str_text(&out);
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static const struct build {
+    const char *compiler, *emulator, *feature;
+    int lanes;
+} builds[] = {
+    { "gcc -O2", "", "", 1 },
+    { "gcc -O2", "", "", 4 },
+    { "clang -O1", "", "", 4 },
+    { "gcc -O2 -mavx2 -mfma", "", "avx2", 8 },
+    { "clang -O2 -mavx2", "", "avx2", 8 },
+    { "gcc -O2 -march=x86-64-v4", "", "avx512", 16 },
+    { "gcc -O1 -fsanitize=address,undefined", "", "", 4 },
+    { "aarch64-linux-gnu-gcc -O2 -static", "qemu-aarch64", "", 4 },
+    { "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64", "", 1 },
+};
+
+static bool runs_here(const struct build *build)
+{
+#if defined __x86_64__
+    if (strcmp(build->feature, "avx512") == 0)
+        return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return !*build->feature || __builtin_cpu_supports("avx2");
+#else
+    return !*build->feature;
+#endif
+}
+
+START_TEST(microkernels_compute_what_naive_loops_do)
+{
+    const struct build *build = &builds[_i];
+    const char *text = program(build->lanes);
+    const char *source = temp_file(&dir, "program.c", text, strlen(text));
+    const char *binary = temp_path(&dir, "program");
+
+    if (!runs_here(build))
+        return;
+    ck_assert_int_eq(system(arena_printf(&ctx->perm, "%s" STRICT "-I. -o %s %s", build->compiler,
+                                         binary, source)),
+                     0);
+    ck_assert_int_eq(system(arena_printf(&ctx->perm, "%s %s", build->emulator, binary)), 0);
+}
+END_TEST
+
+/* With the plainest text of each word, which microkernel.h has. */
+START_TEST(files_compile_as_they_are)
+{
+    const struct shape *shape = &shapes[_i];
+
+    ck_assert_int_eq(system(arena_printf(&ctx->perm,
+                                         "for file in " FOLDER "*.c; do gcc -fsyntax-only" STRICT
+                                         "-DMR=%d -DNR=%d -DLANES=%d $file || exit 1; done",
+                                         shape->mr, shape->nr, shape->lanes)),
+                     0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("microkernels");
+    TCase *tcase = tcase_create("tiles");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_loop_test(tcase, microkernels_compute_what_naive_loops_do, 0,
+                        sizeof builds / sizeof *builds);
+    tcase_add_loop_test(tcase, files_compile_as_they_are, 0, N_SHAPES);
+    tcase_set_timeout(tcase, 0);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
