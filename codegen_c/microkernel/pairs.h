@@ -1,6 +1,6 @@
 /* pairs.h - Winograd inner products: two products by one multiplication, for CPUs whose FPU has
  * separate pipes for additions (struct machine, adders). What kernels that sum so share;
- * templates/helpers/{pairs,tile_pairs}.c.tmpl.
+ * templates/helpers/pairs.c.tmpl, templates/helpers/microkernel/tile_pairs{,_steps}.c.
  *
  * Of the n products of a sum, the first pairs_paired(n), two thirds, are taken in pairs. So a
  * sum takes n / 3 multiplications of pairs and n / 3 of single products: 2/3 of the time if

@@ -60,7 +60,7 @@ struct tile_form {
     enum tile_input input;
     enum tile_fetch fetch;
     bool adds;  /* to the sums in memory; else to 0 */
-    bool pairs; /* Winograd inner products (templates/helpers/tile_pairs.c.tmpl) */
+    bool pairs; /* Winograd inner products (templates/helpers/microkernel/tile_pairs.c) */
 };
 
 /* The usual one: pointers, and nothing else. */

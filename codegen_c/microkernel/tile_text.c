@@ -2,7 +2,7 @@
 #include "codegen_c/microkernel/tile_text.h"
 
 #include "codegen_c/expr/decode.h"
-#include "codegen_c/microkernel/tile_axes.h"
+#include "codegen_c/microkernel/pairs_axes.h"
 
 enum { LINE = 16 /* floats of a cache line */ };
 
@@ -102,78 +102,6 @@ static void bind_shapes(struct bind *bind, const struct tile_name *naming, struc
     bind_new_helper(bind, name, "templates/helpers/tile_shape.c.tmpl", &keys);
 }
 
-/* The keys of the epilogue store. */
-static void bind_end(struct bind *bind, const struct epilogue_store *end, const char *sum,
-                     struct keys *keys)
-{
-    keys_set_flag(keys, "stores", end != NULL);
-    keys_offer(keys, "end_params", end ? end->params : "");
-    keys_offer(keys, "end_shared", end ? end->shared : "");
-    keys_offer(keys, "channels", end && *end->channel ? "1" : "");
-    keys_offer(keys, "end_channel", end ? end->channel : "");
-    keys_offer(keys, "end_fetches", end && *end->fetch ? "1" : "");
-    keys_offer(keys, "end_fetch", end ? end->fetch : "");
-    keys_offer(
-        keys, "end",
-        end ? epilogue_store_text(bind, end, sum,
-                                  arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
-                                  end->some, true)
-            : "");
-}
-
-/* How a pixel's inputs are read for a pair and a product: memory operands or registers
- * (pairs.c.tmpl). */
-static void set_inputs_of_pairs(struct bind *bind, int64_t step, struct keys *keys)
-{
-    struct arena *arena = bind->arena;
-
-    keys_set_flag(keys, "registers", bind->machine->adders == ADDERS_REGISTERS);
-    keys_set(keys, "input", step ? arena_printf(arena, "x[j * %d]", (int)step) : "x##j[k]");
-    keys_set(keys, "next_input",
-             step ? arena_printf(arena, "x[j * %d + 1]", (int)step) : "x##j[k + 1]");
-    keys_set(keys, "other_input", step ? arena_printf(arena, "at[j * %d]", (int)step) : "x##j[at]");
-}
-
-/* How the Winograd inner product reads x. */
-static const char *new_tile_of_pairs(struct bind *bind, const char *name,
-                                     const struct tile_name *naming, const char *each_vector,
-                                     struct tile_form form, int64_t step, bool lone)
-{
-    const bool rows = form.input == TILE_ROWS, ahead = form.fetch == FETCH_LINE;
-    struct arena *arena = bind->arena;
-    struct keys own, *keys = &own;
-
-    keys_init(keys, arena);
-    keys_set(keys, "linkage", naming->apart ? "static APART" : "static inline");
-    keys_set(keys, "TILE", naming->tile);
-    keys_set(keys, "each_pixel", arena_printf(arena, "EACH_PIXEL%s", naming->suffix));
-    keys_set(keys, "each_vector", each_vector);
-    keys_set(keys, "vector", naming->vector.type);
-    keys_set(keys, "lanes", naming->vector.lanes);
-    keys_set_flag(keys, "fetches", form.fetch != FETCH_NOTHING);
-    keys_offer(keys, "line", arena_printf(arena, "%d", LINE));
-    keys_set_flag(keys, "lone", lone);
-    bind_end(bind, naming->end, "sum##j##v * scale##v", keys);
-    bind_helper(bind, "read_here");
-    keys_set_flag(keys, "rows", rows);
-    keys_set_flag(keys, "stepped", step > 0);
-    keys_set_flag(keys, "pointers", !rows && step == 0);
-    keys_set_flag(keys, "strided", rows && step == 0);
-    keys_set(keys, "x",
-             step > 0 ? "const float *x"
-             : rows   ? "const float *x, int step"
-                      : "const float *const *x");
-    keys_set(keys, "ahead", ahead ? "const float *ahead, " : "");
-    set_inputs_of_pairs(bind, step, keys);
-    keys_set(keys, "next", step ? "x += 2" : "k += 2");
-    keys_set(keys, "is_pair", step ? "x < end" : "k < paired");
-    keys_offer(keys, "of_x",
-               step   ? arena_printf(arena, "x[j * %d + k]", (int)step)
-               : rows ? "x[j * step + k]"
-                      : "x[j][k]");
-    return bind_new_helper(bind, name, "templates/helpers/tile_pairs.c.tmpl", keys);
-}
-
 /* --- the function ----------------------------------------------------------------------------- */
 
 /* What the comments say. */
@@ -203,6 +131,14 @@ static void set_comments(struct arena *arena, const struct tile_name *naming, st
                                   taps ? " */\n/*" : "", fetched, taps ? "t and " : ""));
 }
 
+/* The epilogue store of a sum, "sum##j##v". */
+static const char *end_text(struct bind *bind, const struct epilogue_store *end, const char *sum)
+{
+    return epilogue_store_text(bind, end, sum,
+                               arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
+                               end->some, true);
+}
+
 static void set_end(struct bind *bind, const struct epilogue_store *end, struct microkernel *kernel)
 {
     const struct tile_end of = {
@@ -211,12 +147,60 @@ static void set_end(struct bind *bind, const struct epilogue_store *end, struct 
         .fetch = end->fetch,
         .channel = end->channel,
         .shared = end->shared,
-        .end = epilogue_store_text(bind, end, "sum##j##v",
-                                   arena_printf(bind->arena, "y[j * step + v * %s]", end->lanes),
-                                   end->some, true),
+        .end = end_text(bind, end, "sum##j##v"),
     };
 
     tile_axes_set_end(&of, kernel);
+}
+
+/* The end of Winograd inner products, which are scaled. */
+static void set_end_of_pairs(struct bind *bind, const struct epilogue_store *end,
+                             struct microkernel *kernel)
+{
+    const struct tile_end of = {
+        .parameters =
+            arena_printf(bind->arena, "const float *scale, const float *back, float *y, int step%s",
+                         end->params),
+        .fetch = "",
+        .channel = arena_printf(
+            bind->arena, "const VECTOR scale##v = *(const VECTOR *)&scale[v * LANES] * *back;%s",
+            end->channel),
+        .shared = arena_printf(bind->arena, "READ_HERE(back) %s", end->shared),
+        .end = end_text(bind, end, "sum##j##v * scale##v"),
+    };
+
+    tile_axes_set_end(&of, kernel);
+}
+
+static void set_comments_of_pairs(struct arena *arena, const struct tile_name *naming,
+                                  struct tile_form form, int64_t step, struct keys *keys)
+{
+    const bool rows = form.input == TILE_ROWS;
+
+    keys_set(keys, "becomes",
+             naming->end ? ""
+                         : arena_printf(arena, "sum[j * %s + i] =%s the ", naming->tile,
+                                        rows ? " scale[i] * *back *" : ""));
+    keys_set(keys, "s", naming->end ? "s" : "");
+    keys_set(keys, "of_w", naming->end ? "i + k * width" : "k * width + i");
+    keys_set(keys, "of_x",
+             step   ? arena_printf(arena, "x[j * %d + k]", (int)step)
+             : rows ? "x[j * step + k]"
+                    : "x[j][k]");
+    keys_set(keys, "scaled",
+             naming->end ? ", scaled by scale[i] * *back and stored, after the epilogue, to "
+                           "y[j * step + i], pixel j and channel i"
+                         : "");
+    keys_set(keys, "beyond",
+             naming->end
+                 ? ""
+                 : arena_printf(arena,
+                                " Vectors may read up to %s - 1 floats beyond the last of w%s.",
+                                naming->tile, rows ? "" : " and w_pairs"));
+    keys_set(keys, "prefetches",
+             form.fetch == FETCH_NOTHING
+                 ? ""
+                 : " */\n/* Prefetches a cache line from `ahead` on for each k.");
 }
 
 const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
@@ -250,14 +234,22 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
 
     if (naming->apart)
         bind_helper(bind, "apart");
-    if (form.pairs)
-        return new_tile_of_pairs(bind, name, naming, each_vector, form, step, axes.lone);
+    keys_init(&keys, bind->arena);
+    if (form.pairs) {
+        bind_helper(bind, "read_here");
+        pairs_axes_set(&axes, bind->machine->adders == ADDERS_REGISTERS, &kernel);
+        if (naming->end)
+            set_end_of_pairs(bind, naming->end, &kernel);
+        else
+            pairs_axes_set_sums(&axes, &kernel);
+        set_comments_of_pairs(bind->arena, naming, form, step, &keys);
+        return bind_microkernel(bind, name, pairs_axes_file(&axes), &kernel, &keys);
+    }
     tile_axes_set(&axes, &kernel);
     if (naming->end)
         set_end(bind, naming->end, &kernel);
     else
         tile_axes_set_sums(&kernel);
-    keys_init(&keys, bind->arena);
     set_comments(bind->arena, naming, form, step, &keys);
     return bind_microkernel(bind, name, tile_axes_file(&axes), &kernel, &keys);
 }

@@ -260,6 +260,13 @@ static const char *add_comment_line(struct str *out, const struct comment_line *
     return all[at] ? all + at + 1 : "";
 }
 
+/* What is left of a line, which may be several. */
+static void add_rest(struct str *out, const char *head, const char *rest)
+{
+    while (*rest)
+        rest = add_comment_line(out, &(struct comment_line){ head, rest });
+}
+
 void lines_add_comment(struct str *out, const struct token *comment, int indent)
 {
     const int moved = indent - comment->column;
@@ -280,8 +287,8 @@ void lines_add_comment(struct str *out, const struct token *comment, int indent)
                                      (int)(begin - strspn(text, " ")), text + strspn(text, " "));
         if (*rest && goes_on(text, prefix))
             line.text = arena_printf(out->arena, "%s %s", rest, line.text);
-        else if (*rest)
-            add_comment_line(out, &(struct comment_line){ next, rest });
+        else
+            add_rest(out, next, rest);
         rest = add_comment_line(out, &line);
         if (!first) {
             prefix = begin;
@@ -289,8 +296,7 @@ void lines_add_comment(struct str *out, const struct token *comment, int indent)
         }
         text += n + (text[n] == '\n');
     }
-    if (*rest)
-        add_comment_line(out, &(struct comment_line){ next, rest });
+    add_rest(out, next, rest);
 }
 
 /* Lines that are too long are cut at a space, and go on behind a backslash. */

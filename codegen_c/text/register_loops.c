@@ -43,6 +43,7 @@ struct writer {
     int n_arrays, n_locals, n_lists;
     int depth, brackets,
         statement; /* where the statement of the function in hand begins in `out` */
+    bool begins;   /* a statement begins here */
 };
 
 static const char *text_of(const struct writer *w, int i)
@@ -423,7 +424,9 @@ static void copy(struct writer *w, int i, int newlines)
     tokens_add(&w->out, &token);
     w->depth += tokens_is_mark(w->in, i, "{");
     w->brackets += tokens_is_mark(w->in, i, "( [") - tokens_is_mark(w->in, i, ") ]");
-    if (w->depth == 1 && w->brackets == 0 && tokens_is_mark(w->in, i, "; { }"))
+    if (token.kind != TOKEN_COMMENT)
+        w->begins = w->brackets == 0 && tokens_is_mark(w->in, i, "; { }");
+    if (w->depth == 1 && w->begins && (token.kind != TOKEN_COMMENT || !token.newlines))
         w->statement = w->out.n;
 }
 
@@ -442,7 +445,7 @@ const char *register_loops_to_lists(struct arena *arena, const char *text, const
         struct tokens definitions = { .arena = arena };
         struct array *array = array_of(&w, i);
         const struct token *token = &in.items[i];
-        const bool begins = w.depth && w.brackets == 0 && tokens_is_mark(&in, i - 1, "; { }");
+        const bool begins = w.depth && w.begins && token->kind != TOKEN_COMMENT;
         struct token first = *token;
         struct head head;
 

@@ -71,6 +71,35 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define FETCH_WEIGHT(v)  /* this tile's own weights, some inputs ahead, into the L1 */
 #endif
 
+/* --- Winograd inner products (docs/design/kernels.md#winograd-inner-products) ------------------------ */
+
+#ifndef PAIRED
+#define PAIRED(len) ((len) / 3 * 2) /* inputs that are taken in pairs */
+#define X_PARAMETERS const float *const *x
+#define PIXEL(j) x[j]
+/* The loop over two pairs each, while there are any; or with the condition behind it. */
+#define PAIRS_DO(more) while (more)
+#define PAIRS_WHILE(more)
+/* Inputs are memory operands, as here, or are loaded once for a pixel's vectors. */
+#define INPUT(u, x) /* const VECTOR u = spread(&x); */
+#define LOADED(u, x) (x - (VECTOR){ 0 })
+
+static inline VECTOR add_pair(VECTOR sum, VECTOR x, VECTOR y, VECTOR b, VECTOR c)
+{
+    return sum + (x + c) * (y + b);
+}
+
+static inline VECTOR subtract_pair(VECTOR sum, VECTOR x, VECTOR y, VECTOR b, VECTOR c)
+{
+    return sum - (x - c) * (y - b);
+}
+
+static inline VECTOR add_product(VECTOR sum, VECTOR x, VECTOR b)
+{
+    return sum + x * b;
+}
+#endif
+
 /* --- the end: sums go to an array, or through the epilogue to y --------------------------------- */
 
 #ifndef RESULTS

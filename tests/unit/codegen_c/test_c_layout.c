@@ -8,6 +8,15 @@
 static const struct {
     const char *given, *wanted;
 } cases[] = {
+    /* a line of a comment that becomes four */
+    { "/* A1 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "
+      "B2 bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb "
+      "C3 cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc "
+      "D4 ddddd */\n\nint a;\n",
+      "/* A1 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa B2\n"
+      " * bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb C3\n"
+      " * cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc D4\n"
+      " * ddddd */\n\nint a;\n" },
     /* loops above each other, a body in the line below, one in the same line */
     { "void f(void)\n{\n    for (;;)\n    for (;;) {\n        g();\n    }\n}\n",
       "void f(void)\n{\n    for (;;) {\n        for (;;) {\n            g();\n        }\n    "

@@ -6,7 +6,7 @@
 
 #include "base/ctx.h"
 #include "base/file.h"
-#include "codegen_c/microkernel/tile_axes.h"
+#include "codegen_c/microkernel/pairs_axes.h"
 #include "codegen_c/text/macros.h"
 #include "tests/support/temp_dir.h"
 
@@ -20,41 +20,81 @@ static const struct shape {
     { 2, 4, 4 },  { 3, 2, 4 },  { 12, 1, 4 },  { 1, 2, 4 }, { 4, 4, 1 }, { 2, 2, 1 },  { 1, 1, 1 },
 };
 
-/* A form, and its arguments. `n` is how the program calls it. */
+/* A form, and how the program calls it. */
 static const struct form {
     const char *name, *inputs;
     struct tile_form form;
-    bool stepped;
+    bool stepped, registers;
 } forms[] = {
-    { "BY_TAPS", "a->points, TAPS, LEN, a->weights, a->width,", { .input = TILE_POINTERS }, false },
+    { "BY_TAPS",
+      "a->points, TAPS, LEN, a->weights, a->width,",
+      { .input = TILE_POINTERS },
+      false,
+      false },
     { "BY_TAPS",
       "a->points, TAPS, LEN, a->weights, a->width, a->ahead,",
       { .input = TILE_POINTERS, .fetch = FETCH_LINE },
+      false,
       false },
     { "BY_TAPS",
       "a->points, TAPS, LEN, a->weights, a->width, a->ahead, 5,",
       { .input = TILE_POINTERS, .fetch = FETCH_PACED },
+      false,
       false },
     { "BY_OFFSETS",
       "a->points, a->offset, LEN, a->weights, a->width,",
       { .input = TILE_OFFSETS },
+      false,
       false },
-    { "BY_STEPS", "a->x, a->offset, LEN, a->weights, a->width,", { .input = TILE_OFFSETS }, true },
+    { "BY_STEPS",
+      "a->x, a->offset, LEN, a->weights, a->width,",
+      { .input = TILE_OFFSETS },
+      true,
+      false },
     { "BY_ROWS",
       "a->x, STRIDE, LEN, a->weights, a->width, a->ahead,",
       { .input = TILE_ROWS, .fetch = FETCH_LINE },
+      false,
       false },
     { "BY_ROWS",
       "a->x, STRIDE, LEN, a->weights, a->width,",
       { .input = TILE_ROWS, .adds = true },
+      false,
       false },
     { "BY_ROWS",
       "a->x, STRIDE, LEN, a->weights, a->width, a->ahead, 5,",
       { .input = TILE_ROWS, .fetch = FETCH_PACED, .adds = true },
+      false,
       false },
     { "BY_PARTS",
       "a->points, LEN, a->weights, a->width, a->ahead, 5,",
       { .input = TILE_POINTERS, .fetch = FETCH_PACED, .adds = true },
+      false,
+      false },
+    { "PAIRS",
+      "a->points, LEN, a->weights, a->width, a->x_pairs, a->w_pairs,",
+      { .pairs = true },
+      false,
+      false },
+    { "PAIRS",
+      "a->points, LEN, a->weights, a->width, a->x_pairs, a->w_pairs, a->ahead,",
+      { .fetch = FETCH_LINE, .pairs = true },
+      false,
+      true },
+    { "PAIRS_BY_STEPS",
+      "a->x, LEN, a->weights, a->width, a->x_pairs, a->w_pairs,",
+      { .pairs = true },
+      true,
+      false },
+    { "PAIRS_BY_STEPS",
+      "a->x, LEN, a->weights, a->width, a->x_pairs, a->w_pairs, a->ahead,",
+      { .input = TILE_ROWS, .fetch = FETCH_LINE, .pairs = true },
+      true,
+      true },
+    { "PAIRS_BY_ROWS",
+      "a->x, STRIDE, LEN, a->weights, a->width, a->x_pairs, a->w_pairs, a->ahead,",
+      { .input = TILE_ROWS, .fetch = FETCH_LINE, .pairs = true },
+      false,
       false },
 };
 
@@ -77,7 +117,37 @@ static void teardown(void)
 
 /* --- texts of one function -------------------------------------------------------------------- */
 
-static void set_axes(const struct form *form, const struct shape *shape, bool stores, bool fuses,
+/* Whether sums are scaled. */
+static bool scales(const struct form *form, bool stores)
+{
+    return form->form.pairs && (stores || form->form.input == TILE_ROWS);
+}
+
+/* The end of Winograd inner products. C as it is has no macros for the variables of lists. */
+static void set_end_of_pairs(const struct tile_axes *axes, bool stores, bool as_it_is,
+                             struct microkernel *kernel)
+{
+    const struct tile_end end = {
+        .parameters = arena_printf(&ctx->perm, "const float *scale, const float *back, float *%s",
+                                   stores ? "y, int step, const float *bias_1" : "sum"),
+        .fetch = "",
+        .channel =
+            as_it_is ? "" : "const VECTOR scale##v = *(const VECTOR *)&scale[v * LANES] * *back;",
+        .shared = "READ_HERE(back)",
+        .end = arena_printf(&ctx->perm,
+                            stores ? "*(VECTOR *)&y[j * step + v * LANES] = RELU(sums[j][v] * %s + "
+                                     "*(const VECTOR *)&bias_1[v * LANES]);"
+                                   : "*(VECTOR *)&sum[j * TILE + v * LANES] = sums[j][v] * %s;",
+                            as_it_is ? "*(const VECTOR *)&scale[v * LANES] * *back" : "scale##v"),
+    };
+
+    if (stores || (as_it_is && axes->form.input == TILE_ROWS))
+        tile_axes_set_end(&end, kernel);
+    else
+        pairs_axes_set_sums(axes, kernel);
+}
+
+static void set_axes(const struct form *form, const struct shape *shape, bool stores, bool as_it_is,
                      const char *name, struct microkernel *kernel)
 {
     static const struct tile_end relu = {
@@ -96,8 +166,8 @@ static void set_axes(const struct form *form, const struct shape *shape, bool st
         .tile = arena_printf(arena, "%d", shape->nr * shape->lanes),
         .vector = arena_printf(arena, "vector%d", shape->lanes),
         .lanes = arena_printf(arena, "%d", shape->lanes),
-        .fuse = fuses ? arena_printf(arena, "fuse%d", shape->lanes) : NULL,
-        .fuses_vectors = fuses && form->stepped,
+        .fuse = form->stepped ? arena_printf(arena, "fuse%d", shape->lanes) : NULL,
+        .fuses_vectors = form->stepped,
     };
 
     *kernel = (struct microkernel){
@@ -106,20 +176,24 @@ static void set_axes(const struct form *form, const struct shape *shape, bool st
         .each_pixel = "EACH_PIXEL",
         .each_vector = "EACH_VECTOR",
     };
-    tile_axes_set(&axes, kernel);
-    if (stores)
-        tile_axes_set_end(&relu, kernel);
-    else
-        tile_axes_set_sums(kernel);
+    if (form->form.pairs) {
+        pairs_axes_set(&axes, form->registers, kernel);
+        set_end_of_pairs(&axes, stores, as_it_is, kernel);
+    } else {
+        tile_axes_set(&axes, kernel);
+        if (stores)
+            tile_axes_set_end(&relu, kernel);
+        else
+            tile_axes_set_sums(kernel);
+    }
     axis_set(kernel, "FN", name);
-    ck_assert(strlen(tile_axes_file(&axes)) > 0);
 }
 
 static const char *file_of(const struct form *form)
 {
     const struct tile_axes axes = { .form = form->form, .step = form->stepped };
 
-    return tile_axes_file(&axes);
+    return form->form.pairs ? pairs_axes_file(&axes) : tile_axes_file(&axes);
 }
 
 static const char *file_text(const char *name)
@@ -183,13 +257,46 @@ static const char prelude[] =
     "#include \"tests/unit/codegen_c/microkernel/tile_check.h\"\n"
     "#define WIDE\n"
     "#define MICROKERNEL_H\n"
+    "#define READ_HERE(p)\n"
+    "#define PAIRED(len) ((len) / 3 * 2)\n"
     "typedef float vector1;\n"
-    "#define TYPE(n) typedef float vector##n __attribute__((vector_size(n * 4), aligned(4), "
-    "may_alias)); \\\n"
-    "    static inline vector##n fuse##n(vector##n sum, vector##n x, vector##n w) { return sum + x "
-    "* w; }\n"
-    "static inline float fuse1(float sum, float x, float w) { return sum + x * w; }\n"
-    "TYPE(4) TYPE(8) TYPE(16)\n";
+    "#define VECTORS(n) typedef float vector##n __attribute__((vector_size(n * 4), aligned(4), "
+    "may_alias));\n"
+    "VECTORS(4) VECTORS(8) VECTORS(16)\n"
+    "#define FUNCTIONS(n, V) \\\n"
+    "    static inline V fuse##n(V s, V x, V w) { return s + x * w; } \\\n"
+    "    static inline V spread##n(const float *x) { return *x - (V){ 0 }; } \\\n"
+    "    static inline V add_pair##n(V s, V x, V y, V b, V c) { return s + (x + c) * (y + b); } "
+    "\\\n"
+    "    static inline V subtract_pair##n(V s, V x, V y, V b, V c) { return s - (x - c) * (y - b); "
+    "} \\\n"
+    "    static inline V add_product##n(V s, V x, V b) { return s + x * b; } \\\n"
+    "    static inline V add_pair_m##n(V s, const float *x, const float *y, V b, V c) \\\n"
+    "    { return s + (*x + c) * (*y + b); } \\\n"
+    "    static inline V subtract_pair_m##n(V s, const float *x, const float *y, V b, V c) \\\n"
+    "    { return s - (*x - c) * (*y - b); } \\\n"
+    "    static inline V add_product_m##n(V s, const float *x, V b) { return s + *x * b; }\n"
+    "FUNCTIONS(1, float) FUNCTIONS(4, vector4) FUNCTIONS(8, vector8) FUNCTIONS(16, vector16)\n";
+
+/* The functions that tiles of pairs call, in registers or from memory. */
+static void add_functions_of_pairs(struct str *out, int lanes, bool registers)
+{
+    static const char *const names[] = { "add_pair", "subtract_pair", "add_product" };
+
+    str_printf(out, "#undef spread\n#define spread spread%d\n", lanes);
+    for (int i = 0; i < 3; i++)
+        str_printf(out, "#undef %s\n#define %s %s%s%d\n", names[i], names[i], names[i],
+                   registers ? "" : "_m", lanes);
+}
+
+/* The arguments behind those of the form. */
+static const char *results(const struct form *form, bool stores)
+{
+    return !form->form.pairs      ? (stores ? "a->out, STORE_STEP, a->n_pixels, a->bias" : "a->out")
+           : stores               ? "a->scale, a->back, a->out, STORE_STEP, a->bias"
+           : scales(form, stores) ? "a->scale, a->back, a->out"
+                                  : "a->out";
+}
 
 /* One function for each way of writing it, a call of it, and a row of the table. */
 static void add_tile(struct str *out, struct str *rows, const struct form *form,
@@ -202,13 +309,13 @@ static void add_tile(struct str *out, struct str *rows, const struct form *form,
         const char *name = arena_printf(&ctx->perm, "tile_%d", n);
         struct microkernel kernel;
 
-        /* A float becomes a vector by itself in a product only. */
-        set_axes(form, shape, stores, form->stepped, name, &kernel);
+        set_axes(form, shape, stores, way == 0, name, &kernel);
         str_printf(out,
                    shape->lanes == 1
                        ? "#define RELU(a) ((a) < 0 ? 0 : (a))\n"
                        : "#define RELU(a) (vector%d)((int%d)(a) & (int%d)((a) > 0))\n",
                    shape->lanes, shape->lanes, shape->lanes);
+        add_functions_of_pairs(out, shape->lanes, form->registers);
         if (way == 0)
             add_as_it_is(out, form, shape, &kernel);
         else
@@ -216,14 +323,15 @@ static void add_tile(struct str *out, struct str *rows, const struct form *form,
         str_printf(
             out,
             "#undef RELU\nstatic void call_%d(const struct arguments *a)\n{\n    %s(%s %s);\n}\n",
-            n, name, form->inputs, stores ? "a->out, STORE_STEP, a->n_pixels, a->bias" : "a->out");
-        str_printf(rows, "    { \"%s %s, %d x %d x %d%s: %s\", call_%d, %s, %d, %d, %d, %d },\n",
-                   file_of(form),
-                   form->form.fetch == FETCH_PACED ? "paced"
-                   : form->form.fetch              ? "ahead"
-                                                   : "",
-                   shape->mr, shape->nr, shape->lanes, stores ? ", stores" : "", ways[way], n,
-                   form->name, shape->mr, shape->nr * shape->lanes, form->form.adds, stores);
+            n, name, form->inputs, results(form, stores));
+        str_printf(
+            rows, "    { \"%s %s, %d x %d x %d%s: %s\", call_%d, %s, %d, %d, %d, %d, %d },\n",
+            file_of(form),
+            form->form.fetch == FETCH_PACED ? "paced"
+            : form->form.fetch              ? "ahead"
+                                            : "",
+            shape->mr, shape->nr, shape->lanes, stores ? ", stores" : "", ways[way], n, form->name,
+            shape->mr, shape->nr * shape->lanes, form->form.adds, stores, scales(form, stores));
     }
 }
 

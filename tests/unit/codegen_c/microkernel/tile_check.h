@@ -3,16 +3,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEN = 7, TAPS = 3, STRIDE = 64, STORE_STEP = 80, MOST_MR = 16, MOST_TILE = 64, MOST_K = TAPS * LEN };
+enum { LEN = 11, TAPS = 3, STRIDE = 64, STORE_STEP = 80, MOST_MR = 16, MOST_TILE = 64, MOST_K = TAPS * LEN };
 
 /* Where a tile's inputs are. */
-enum form { BY_TAPS, BY_OFFSETS, BY_STEPS, BY_ROWS, BY_PARTS };
+enum form { BY_TAPS, BY_OFFSETS, BY_STEPS, BY_ROWS, BY_PARTS, PAIRS, PAIRS_BY_STEPS, PAIRS_BY_ROWS };
 
 struct arguments {
     const float *const *points; /* [TAPS * MR] */
     const float *x;
     const int *offset;          /* [LEN] */
     const float *weights, *ahead, *bias;
+    const float *x_pairs, *w_pairs, *scale, *back; /* of Winograd inner products */
     int width, n_pixels;
     float *out;
 };
@@ -21,7 +22,7 @@ struct tile {
     const char *name;
     void (*call)(const struct arguments *a);
     enum form form;
-    int mr, tile, adds, stores;
+    int mr, tile, adds, stores, scaled;
 };
 
 static float numbers[8 * STRIDE * MOST_MR], weights[MOST_K * MOST_TILE * 2], bias[MOST_TILE];
@@ -42,7 +43,10 @@ static float input(const struct tile *tile, const struct arguments *a, int j, in
     case BY_OFFSETS: return a->points[j][a->offset[k]];
     case BY_STEPS: return a->x[a->offset[k] + j * STRIDE];
     case BY_ROWS: return a->x[j * STRIDE + k];
-    case BY_PARTS: break;
+    case PAIRS_BY_STEPS:
+    case PAIRS_BY_ROWS: return a->x[j * STRIDE + k];
+    case BY_PARTS:
+    case PAIRS: break;
     }
     return a->points[j][k];
 }
@@ -59,21 +63,50 @@ static void expect(const struct tile *tile, const struct arguments *a)
 
             for (int k = 0; k < n; k++)
                 sum += input(tile, a, j, k) * a->weights[k * a->width + i];
+            if (tile->scaled)
+                sum *= a->scale[i] * *a->back;
             if (tile->stores)
                 sum = sum + a->bias[i] < 0 ? 0 : sum + a->bias[i];
             wanted[j * step + i] = sum;
         }
 }
 
+/* x0 * x1 - x2 * x3 + ... of pixel j, and of channel i. */
+static void find_pairs(const struct tile *tile, const struct arguments *a, float *x_pairs, float *w_pairs)
+{
+    const int paired = LEN / 3 * 2;
+
+    for (int j = 0; j < tile->mr; j++)
+        x_pairs[j] = 0;
+    for (int i = 0; i < MOST_TILE; i++)
+        w_pairs[i] = 0;
+    for (int k = 0; k < paired; k += 2) {
+        const float sign = k % 4 ? -1 : 1;
+
+        for (int j = 0; j < tile->mr; j++)
+            x_pairs[j] += sign * input(tile, a, j, k) * input(tile, a, j, k + 1);
+        for (int i = 0; i < tile->tile; i++)
+            w_pairs[i] += sign * a->weights[k * a->width + i] * a->weights[(k + 1) * a->width + i];
+    }
+}
+
 static int check(const struct tile *tile)
 {
+    static const float back = 0.5f;
+    float x_pairs[MOST_MR], w_pairs[MOST_TILE], scale[MOST_TILE];
     static const int offset[LEN] = { 3, 0, 1, 9, 8, 30, 2 };
     const float *points[TAPS * MOST_MR];
-    struct arguments a = { points, numbers, offset, weights, weights, bias, tile->tile + 4, 0, out };
+    struct arguments a = { points,  numbers, offset, weights, weights,        bias, x_pairs,
+                           w_pairs, scale,   &back,  tile->tile + 4, 0,    out };
+    const int all = tile->form >= PAIRS; /* pixels of pairs are all stored */
 
     for (int i = 0; i < TAPS * MOST_MR; i++)
         points[i] = &numbers[(i * 37) % (7 * STRIDE)];
-    for (a.n_pixels = tile->stores ? 1 : tile->mr; a.n_pixels <= tile->mr; a.n_pixels++) {
+    for (int i = 0; i < MOST_TILE; i++)
+        scale[i] = (float)(2 << i % 3);
+    if (all)
+        find_pairs(tile, &a, x_pairs, w_pairs);
+    for (a.n_pixels = tile->stores && !all ? 1 : tile->mr; a.n_pixels <= tile->mr; a.n_pixels++) {
         fill(out, (int)(sizeof out / sizeof *out), 3);
         memcpy(wanted, out, sizeof out);
         expect(tile, &a);
