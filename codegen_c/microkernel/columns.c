@@ -68,7 +68,7 @@ static void bind_store_channels(struct bind *bind, const struct columns *columns
     bind_new_helper(bind, name, "templates/helpers/store_channels.c.tmpl", &keys);
 }
 
-/* "store_4(&to[v][0], step, sum0##v, sum1##v, sum2##v, sum3##v);", for all channels. */
+/* "store_4(&to[v][0], step, sums[0][v], sums[1][v], sums[2][v], sums[3][v]);", for all channels. */
 static const char *store_text(struct bind *bind, const struct columns *columns)
 {
     const int n = columns->joined ? columns->channels : FOUR;
@@ -78,43 +78,38 @@ static const char *store_text(struct bind *bind, const struct columns *columns)
         str_printf(&out, "%sstore_%d(&to[v][%d]%s", c ? " " : "", n, c,
                    columns->joined ? "" : ", step");
         for (int i = c; i < c + n; i++)
-            str_printf(&out, ", sum%d##v", i);
+            str_printf(&out, ", sums[%d][v]", i);
         str_add(&out, ");");
     }
     return str_text(&out);
 }
 
-/* "DO(c, 0) DO(c, 1)" of "c, ". */
-static const char *each(struct bind *bind, const char *before, int n)
+/* What the comment says. */
+static void set_comment(struct arena *arena, const struct columns *columns, bool ends,
+                        struct keys *keys)
 {
-    struct str out = { .arena = bind->arena };
-
-    for (int i = 0; i < n; i++)
-        str_printf(&out, "%sDO(%s%d)", i ? " " : "", before, i);
-    return str_text(&out);
-}
-
-/* The keys of the epilogue. */
-static void bind_end(struct bind *bind, const struct columns *columns,
-                     const struct epilogue_store *end, struct keys *keys)
-{
-    struct arena *arena = bind->arena;
-
-    keys_set_flag(keys, "ends", end != NULL);
-    keys_set_flag(keys, "planar", columns->planar);
-    keys_set(
-        keys, "params",
-        arena_printf(arena, "%s%s", columns->joined ? "" : ", int step", end ? end->params : ""));
-    keys_set(keys, "then", end ? ", then the epilogue" : "");
+    keys_set_int(keys, "vectors", columns->vectors);
+    keys_set_int(keys, "channels", columns->channels);
+    keys_set(keys, "then", ends ? ", then the epilogue" : "");
+    keys_set(keys, "splat", columns->splat ? "\n* Each weight is stored LANES times." : "");
     keys_set(keys, "becomes",
              columns->planar   ? "to[v][c * step + j]"
              : columns->joined ? arena_printf(arena, "to[v][j * %d + c]", columns->channels)
                                : "to[v][j * step + c]");
-    keys_offer(keys, "end_shared", end ? end->shared : "");
-    keys_offer(keys, "end", end ? epilogue_store_set(bind, end, "sum##c##v") : "");
-    keys_offer(keys, "store", columns->planar ? "" : store_text(bind, columns));
-    if (!columns->planar)
-        bind_store_channels(bind, columns);
+}
+
+void columns_axes_set(const struct columns *columns, const char *fuse, struct microkernel *kernel)
+{
+    axis_set(kernel, "LONE", columns->planar && columns->channels == 1 ? "(void)step;" : "");
+    axis_set(kernel, "WEIGHTS", columns->splat ? "width * LANES" : "width");
+    axis_set(kernel, "WEIGHT", columns->splat ? "VECTOR" : "float");
+    axis_set(kernel, "WEIGHT_OF(c)", columns->splat ? "*(const VECTOR *)&w[c * LANES]" : "w[c]");
+    if (fuse)
+        axis_setf(kernel, "ADD(sum, w, x)", "sum = %s(sum, w, x);", fuse);
+    else
+        axis_set(kernel, "ADD(sum, w, x)", "sum += w * x;");
+    axis_set(kernel, "STORE(c, v)",
+             columns->planar ? "*(VECTOR *)&to[v][c * step] = sums[c][v];" : "");
 }
 
 const char *bind_columns(struct bind *bind, const struct columns *columns,
@@ -125,19 +120,31 @@ const char *bind_columns(struct bind *bind, const struct columns *columns,
         arena_printf(arena, "columns_%dx%d%s%s%s", columns->channels, columns->vectors,
                      columns->planar ? "_planar" : "", end ? "_stores" : "", end ? end->name : "");
     const char *fn = bind_own_helper(bind, name);
+    struct microkernel kernel = { .axes = { .arena = arena },
+                                  .pixels = "MR",
+                                  .each_pixel = "EACH_CHANNEL",
+                                  .each_vector = "EACH_VECTOR_OF",
+                                  .mr = columns->channels,
+                                  .nr = columns->vectors };
     struct keys keys;
 
     bind_vector(bind);
     if (fn)
         return fn;
+    if (!columns->planar)
+        bind_store_channels(bind, columns);
+    axis_set(&kernel, "VECTOR", "vector_f32");
+    columns_axes_set(columns,
+                     !sums_are_fused(bind) ? NULL
+                     : columns->splat      ? "fuse_vector"
+                                           : "fuse",
+                     &kernel);
+    axis_setf(&kernel, "COLUMNS", "float *const *to%s%s", columns->joined ? "" : ", int step",
+              end ? end->params : "");
+    axis_set(&kernel, "SHARED", end ? end->shared : "");
+    axis_set(&kernel, "COMPUTE(c, v)", end ? epilogue_store_set(bind, end, "sum##c##v") : "");
+    axis_set(&kernel, "STORE_ALL(v)", columns->planar ? "" : store_text(bind, columns));
     keys_init(&keys, arena);
-    bind_end(bind, columns, end, &keys);
-    keys_set_int(&keys, "vectors", columns->vectors);
-    keys_set_int(&keys, "channels", columns->channels);
-    keys_set_flag(&keys, "lone", columns->planar && columns->channels == 1);
-    keys_set(&keys, "each_channel", each(bind, "", columns->channels));
-    keys_set(&keys, "each_vector", each(bind, "c, ", columns->vectors));
-    keys_set_flag(&keys, "splat", columns->splat);
-    keys_offer(&keys, "fuse", columns->splat ? "fuse_vector" : "fuse");
-    return bind_new_helper(bind, name, "templates/helpers/tile_columns.c.tmpl", &keys);
+    set_comment(arena, columns, end != NULL, &keys);
+    return bind_microkernel(bind, name, "tile_columns", &kernel, &keys);
 }

@@ -5,6 +5,7 @@
 
 #include "codegen_c/core/kernel.h"
 #include "codegen_c/microkernel/epilogue_store.h"
+#include "codegen_c/microkernel/microkernel.h"
 
 struct columns {
     int channels, vectors; /* the register tile: channels by vectors of pixels */
@@ -20,6 +21,10 @@ struct columns columns_of(const struct machine *machine, int64_t out_c, bool pla
 /* The microkernel's name. `end`: the epilogue of its sums; NULL = none. */
 const char *bind_columns(struct bind *bind, const struct columns *columns,
                          const struct epilogue_store *end);
+
+/* The axes of templates/helpers/microkernel/tile_columns.c that the tile decides. fuse: the function that adds a product
+ * with one rounding; NULL = two roundings. */
+void columns_axes_set(const struct columns *columns, const char *fuse, struct microkernel *kernel);
 
 /* The function (x, n, even, odd) that splits a row of n floats into its even and its odd
  * elements. */

@@ -24,6 +24,20 @@ void axis_setf(struct microkernel *kernel, const char *head, const char *format,
     va_end(args);
 }
 
+const char *microkernel_lists(struct arena *arena, const struct microkernel *kernel)
+{
+    struct str out = { .arena = arena };
+
+    str_printf(&out, "#define %s(DO)", kernel->each_pixel);
+    for (int j = 0; j < kernel->mr; j++)
+        str_printf(&out, " DO(%d)", j);
+    str_printf(&out, "\n#define %s(DO, j)", kernel->each_vector);
+    for (int v = 0; v < kernel->nr; v++)
+        str_printf(&out, " DO(j, %d)", v);
+    str_add(&out, "\n");
+    return str_text(&out);
+}
+
 const char *microkernel_text(struct arena *arena, const struct microkernel *kernel,
                              const char *text)
 {
@@ -33,7 +47,12 @@ const char *microkernel_text(struct arena *arena, const struct microkernel *kern
         text += strlen(include);
     text = macros_fill(arena, str_text(&kernel->axes), text);
     text = register_loops_to_lists(arena, text, kernel->each_pixel, kernel->each_vector);
-    return macros_fill(arena, arena_printf(arena, "#define MR %s\n", kernel->pixels), text);
+    text = macros_fill(arena, arena_printf(arena, "#define MR %s\n", kernel->pixels), text);
+    if (kernel->mr) {
+        text = arena_printf(arena, "%s%s", microkernel_lists(arena, kernel), text);
+        macros_write_out(arena, &text, 1);
+    }
+    return text;
 }
 
 const char *bind_microkernel(struct bind *bind, const char *name, const char *file,

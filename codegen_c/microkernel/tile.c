@@ -36,8 +36,8 @@ static bool needs_halves(const struct bind *bind, const struct tile_name *naming
     return false;
 }
 
-/* Adds the list of a half tile's vectors; returns its name. */
-static const char *bind_half_list(struct bind *bind, const struct tile_name *naming)
+/* Adds the list of a half tile's vectors. */
+static void bind_half_list(struct bind *bind, const struct tile_name *naming)
 {
     const char *list = arena_printf(bind->arena, "EACH_VECTOR%s_HALF", naming->suffix);
     const char *name = arena_printf(bind->arena, "tile_half%s", naming->suffix);
@@ -46,7 +46,7 @@ static const char *bind_half_list(struct bind *bind, const struct tile_name *nam
     struct keys keys;
 
     if (bind_own_helper(bind, name))
-        return list;
+        return;
     for (int i = 0; i < n; i++) {
         const int vectors = (n == 1 ? naming->shape : tile_named_shape(naming, i)).vectors / 2;
 
@@ -59,7 +59,6 @@ static const char *bind_half_list(struct bind *bind, const struct tile_name *nam
     keys_set(&keys, "TILE", naming->tile);
     keys_set(&keys, "lists", str_text(&text));
     bind_new_helper(bind, name, "templates/helpers/tile_half.c.tmpl", &keys);
-    return list;
 }
 
 /* Adds and returns the function of a tile's first half if one is needed. Sets `halves` and
@@ -72,12 +71,12 @@ static bool bind_half(struct bind *bind, const struct tile_name *naming, int64_t
     keys_set_flag(bind->keys, "halves", halves);
     keys_offer(bind->keys, "half_fn", "");
     if (halves) {
-        const char *list = bind_half_list(bind, naming);
         const char *name = tile_fn_name(bind->arena, naming, "_half", form, step);
         const char *fn = bind_own_helper(bind, name);
 
+        bind_half_list(bind, naming);
         keys_offer(bind->keys, "half_fn",
-                   fn ? fn : new_tile_fn(bind, name, naming, list, form, step));
+                   fn ? fn : new_tile_fn(bind, name, naming, true, form, step));
     }
     return halves;
 }
@@ -230,12 +229,12 @@ static void bind_rest(struct bind *bind, const struct tile_name *whole, int64_t 
 static void bind_store_half(struct bind *bind, const struct tile_name *naming,
                             struct tile_form form, int64_t step)
 {
-    const char *list = bind_half_list(bind, naming);
     const char *name = tile_fn_name(bind->arena, naming, "_half", form, step);
     const char *fn = bind_own_helper(bind, name);
 
+    bind_half_list(bind, naming);
     keys_offer(bind->keys, "store_half_fn",
-               fn ? fn : new_tile_fn(bind, name, naming, list, form, step));
+               fn ? fn : new_tile_fn(bind, name, naming, true, form, step));
 }
 
 struct tile bind_tile_of_pairs(struct bind *bind, int64_t rows, int64_t columns, bool ahead,

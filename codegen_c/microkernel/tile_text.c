@@ -204,7 +204,7 @@ static void set_comments_of_pairs(struct arena *arena, const struct tile_name *n
 }
 
 const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
-                        const char *each_vector, struct tile_form form, int64_t step)
+                        bool half, struct tile_form form, int64_t step)
 {
     const bool mixed = tile_is_mixed(bind->machine, naming);
     const bool fuses_vectors = mixed || tile_is_short(bind->machine, naming);
@@ -228,7 +228,10 @@ const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_n
         .axes = { .arena = bind->arena },
         .pixels = naming->pixels,
         .each_pixel = arena_printf(bind->arena, "EACH_PIXEL%s", naming->suffix),
-        .each_vector = each_vector,
+        .each_vector =
+            arena_printf(bind->arena, "EACH_VECTOR%s%s", naming->suffix, half ? "_HALF" : ""),
+        .mr = bind->machine->lanes ? naming->shape.pixels : 0,
+        .nr = bind->machine->lanes ? naming->shape.vectors / (half ? 2 : 1) : 0,
     };
     struct keys keys;
 
@@ -265,9 +268,7 @@ struct tile named_tile(struct bind *bind, struct tile_name *naming, struct tile_
     naming->vector = tile.vector = bind_tile_vector(bind, naming);
     bind_shapes(bind, naming, &tile);
     if (!tile.fn)
-        tile.fn =
-            new_tile_fn(bind, name, naming,
-                        arena_printf(bind->arena, "EACH_VECTOR%s", naming->suffix), form, step);
+        tile.fn = new_tile_fn(bind, name, naming, false, form, step);
     return tile;
 }
 

@@ -15,10 +15,9 @@ void tile_add_list(struct str *out, const char *name, int vectors);
 /* Requests the helpers of the tile's vectors and returns these. */
 struct row_vector bind_tile_vector(struct bind *bind, const struct tile_name *naming);
 
-/* Adds the microkernel as a helper, its vectors listed by the macro each_vector
- * ("EACH_VECTOR_2x10"). Returns the function's name. */
+/* Adds the microkernel as a helper, or that of the first half of the tile's channels. Returns the function's name. */
 const char *new_tile_fn(struct bind *bind, const char *name, const struct tile_name *naming,
-                        const char *each_vector, struct tile_form form, int64_t step);
+                        bool half, struct tile_form form, int64_t step);
 
 /* Requests the tile's helpers: extents, lists, and its function unless that exists. Sets
  * naming->vector. */

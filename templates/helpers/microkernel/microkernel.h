@@ -100,6 +100,19 @@ static inline VECTOR add_product(VECTOR sum, VECTOR x, VECTOR b)
 }
 #endif
 
+/* --- pixel vectors (docs/design/kernels.md#pixel-vectors): MR channels by NR vectors of pixels ---------- */
+
+#ifndef COLUMNS
+#define COLUMNS float *const *to, int step /* where results go: to[v] */
+#define WEIGHTS width     /* floats from one input's weights to the next's: each stored once, or LANES times */
+#define WEIGHT float      /* a channel's … */
+#define WEIGHT_OF(c) w[c] /* … as it is stored */
+/* Channels first, as here, or a vector's channels in turn: STORE_ALL. */
+#define STORE(c, v) *(VECTOR *)&to[v][c * step] = sums[c][v];
+#define STORE_ALL(v)
+#define COMPUTE(c, v) /* the epilogue */
+#endif
+
 /* --- the end: sums go to an array, or through the epilogue to y --------------------------------- */
 
 #ifndef RESULTS

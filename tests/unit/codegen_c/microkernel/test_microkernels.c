@@ -6,8 +6,8 @@
 
 #include "base/ctx.h"
 #include "base/file.h"
+#include "codegen_c/microkernel/columns.h"
 #include "codegen_c/microkernel/pairs_axes.h"
-#include "codegen_c/text/macros.h"
 #include "tests/support/temp_dir.h"
 
 #define FOLDER "templates/helpers/microkernel/"
@@ -17,85 +17,67 @@ static const struct shape {
     int mr, nr, lanes;
 } shapes[] = {
     { 8, 2, 16 }, { 6, 4, 16 }, { 14, 1, 16 }, { 6, 2, 8 }, { 4, 3, 8 }, { 12, 1, 8 }, { 8, 2, 4 },
-    { 2, 4, 4 },  { 3, 2, 4 },  { 12, 1, 4 },  { 1, 2, 4 }, { 4, 4, 1 }, { 2, 2, 1 },  { 1, 1, 1 },
+    { 2, 4, 4 },  { 3, 2, 4 },  { 12, 1, 4 },  { 1, 2, 4 }, { 4, 4, 1 }, { 1, 1, 1 },
 };
 
-/* A form, and how the program calls it. */
+#define WEIGHTS "LEN, a->weights, a->width, "
+#define PAIRS WEIGHTS "a->x_pairs, a->w_pairs, "
+#define COLUMNS "a->points, a->offset, " WEIGHTS "a->to, STORE_STEP"
+
+/* A form, how tile_check.h calls it, and its arguments in front of the results. */
 static const struct form {
     const char *name, *inputs;
     struct tile_form form;
-    bool stepped, registers;
+    bool stepped;   /* pixels are a constant step apart */
+    bool registers; /* of pairs: inputs are loaded into registers */
+    bool columns;   /* pixel vectors … */
+    bool splat;     /* … whose weights are stored LANES times */
 } forms[] = {
-    { "BY_TAPS",
-      "a->points, TAPS, LEN, a->weights, a->width,",
-      { .input = TILE_POINTERS },
-      false,
-      false },
-    { "BY_TAPS",
-      "a->points, TAPS, LEN, a->weights, a->width, a->ahead,",
-      { .input = TILE_POINTERS, .fetch = FETCH_LINE },
-      false,
-      false },
-    { "BY_TAPS",
-      "a->points, TAPS, LEN, a->weights, a->width, a->ahead, 5,",
-      { .input = TILE_POINTERS, .fetch = FETCH_PACED },
-      false,
-      false },
-    { "BY_OFFSETS",
-      "a->points, a->offset, LEN, a->weights, a->width,",
-      { .input = TILE_OFFSETS },
-      false,
-      false },
-    { "BY_STEPS",
-      "a->x, a->offset, LEN, a->weights, a->width,",
-      { .input = TILE_OFFSETS },
-      true,
-      false },
-    { "BY_ROWS",
-      "a->x, STRIDE, LEN, a->weights, a->width, a->ahead,",
-      { .input = TILE_ROWS, .fetch = FETCH_LINE },
-      false,
-      false },
-    { "BY_ROWS",
-      "a->x, STRIDE, LEN, a->weights, a->width,",
-      { .input = TILE_ROWS, .adds = true },
-      false,
-      false },
-    { "BY_ROWS",
-      "a->x, STRIDE, LEN, a->weights, a->width, a->ahead, 5,",
-      { .input = TILE_ROWS, .fetch = FETCH_PACED, .adds = true },
-      false,
-      false },
-    { "BY_PARTS",
-      "a->points, LEN, a->weights, a->width, a->ahead, 5,",
-      { .input = TILE_POINTERS, .fetch = FETCH_PACED, .adds = true },
-      false,
-      false },
-    { "PAIRS",
-      "a->points, LEN, a->weights, a->width, a->x_pairs, a->w_pairs,",
-      { .pairs = true },
-      false,
-      false },
-    { "PAIRS",
-      "a->points, LEN, a->weights, a->width, a->x_pairs, a->w_pairs, a->ahead,",
-      { .fetch = FETCH_LINE, .pairs = true },
-      false,
-      true },
-    { "PAIRS_BY_STEPS",
-      "a->x, LEN, a->weights, a->width, a->x_pairs, a->w_pairs,",
-      { .pairs = true },
-      true,
-      false },
-    { "PAIRS_BY_STEPS",
-      "a->x, LEN, a->weights, a->width, a->x_pairs, a->w_pairs, a->ahead,",
-      { .input = TILE_ROWS, .fetch = FETCH_LINE, .pairs = true },
-      true,
-      true },
-    { "PAIRS_BY_ROWS",
-      "a->x, STRIDE, LEN, a->weights, a->width, a->x_pairs, a->w_pairs, a->ahead,",
-      { .input = TILE_ROWS, .fetch = FETCH_LINE, .pairs = true },
-      false,
-      false },
+    { .name = "BY_TAPS", .inputs = "a->points, TAPS, " WEIGHTS },
+    { .name = "BY_TAPS",
+      .inputs = "a->points, TAPS, " WEIGHTS "a->ahead, ",
+      .form = { .fetch = FETCH_LINE } },
+    { .name = "BY_TAPS",
+      .inputs = "a->points, TAPS, " WEIGHTS "a->ahead, 5, ",
+      .form = { .fetch = FETCH_PACED } },
+    { .name = "BY_OFFSETS",
+      .inputs = "a->points, a->offset, " WEIGHTS,
+      .form = { .input = TILE_OFFSETS } },
+    { .name = "BY_STEPS",
+      .inputs = "a->x, a->offset, " WEIGHTS,
+      .form = { .input = TILE_OFFSETS },
+      .stepped = true },
+    { .name = "BY_ROWS",
+      .inputs = "a->x, STRIDE, " WEIGHTS "a->ahead, ",
+      .form = { .input = TILE_ROWS, .fetch = FETCH_LINE } },
+    { .name = "BY_ROWS",
+      .inputs = "a->x, STRIDE, " WEIGHTS,
+      .form = { .input = TILE_ROWS, .adds = true } },
+    { .name = "BY_ROWS",
+      .inputs = "a->x, STRIDE, " WEIGHTS "a->ahead, 5, ",
+      .form = { .input = TILE_ROWS, .fetch = FETCH_PACED, .adds = true } },
+    { .name = "BY_PARTS",
+      .inputs = "a->points, " WEIGHTS "a->ahead, 5, ",
+      .form = { .fetch = FETCH_PACED, .adds = true } },
+    { .name = "PAIRS", .inputs = "a->points, " PAIRS, .form = { .pairs = true } },
+    { .name = "PAIRS",
+      .inputs = "a->points, " PAIRS "a->ahead, ",
+      .form = { .fetch = FETCH_LINE, .pairs = true },
+      .registers = true },
+    { .name = "PAIRS_BY_STEPS",
+      .inputs = "a->x, " PAIRS,
+      .form = { .pairs = true },
+      .stepped = true },
+    { .name = "PAIRS_BY_STEPS",
+      .inputs = "a->x, " PAIRS "a->ahead, ",
+      .form = { .input = TILE_ROWS, .fetch = FETCH_LINE, .pairs = true },
+      .stepped = true,
+      .registers = true },
+    { .name = "PAIRS_BY_ROWS",
+      .inputs = "a->x, STRIDE, " PAIRS "a->ahead, ",
+      .form = { .input = TILE_ROWS, .fetch = FETCH_LINE, .pairs = true } },
+    { .name = "COLUMNS_OF_PIXELS", .inputs = COLUMNS, .columns = true },
+    { .name = "COLUMNS_OF_PIXELS", .inputs = COLUMNS, .columns = true, .splat = true },
 };
 
 enum { N_SHAPES = sizeof shapes / sizeof *shapes, N_FORMS = sizeof forms / sizeof *forms };
@@ -147,6 +129,22 @@ static void set_end_of_pairs(const struct tile_axes *axes, bool stores, bool as_
         pairs_axes_set_sums(axes, kernel);
 }
 
+static void set_axes_of_columns(const struct form *form, const struct shape *shape, bool stores,
+                                struct microkernel *kernel)
+{
+    const struct columns columns = {
+        .channels = shape->mr, .vectors = shape->nr, .planar = true, .splat = form->splat
+    };
+
+    columns_axes_set(&columns, NULL, kernel);
+    axis_setf(kernel, "VECTOR", "vector%d", shape->lanes);
+    axis_setf(kernel, "LANES", "%d", shape->lanes);
+    axis_set(kernel, "COLUMNS", "float *const *to, int step");
+    axis_set(kernel, "SHARED", "");
+    axis_set(kernel, "COMPUTE(c, v)", stores ? "sums[c][v] = RELU(sums[c][v]);" : "");
+    axis_set(kernel, "STORE_ALL(v)", "");
+}
+
 static void set_axes(const struct form *form, const struct shape *shape, bool stores, bool as_it_is,
                      const char *name, struct microkernel *kernel)
 {
@@ -176,7 +174,9 @@ static void set_axes(const struct form *form, const struct shape *shape, bool st
         .each_pixel = "EACH_PIXEL",
         .each_vector = "EACH_VECTOR",
     };
-    if (form->form.pairs) {
+    if (form->columns) {
+        set_axes_of_columns(form, shape, stores, kernel);
+    } else if (form->form.pairs) {
         pairs_axes_set(&axes, form->registers, kernel);
         set_end_of_pairs(&axes, stores, as_it_is, kernel);
     } else {
@@ -193,7 +193,9 @@ static const char *file_of(const struct form *form)
 {
     const struct tile_axes axes = { .form = form->form, .step = form->stepped };
 
-    return form->form.pairs ? pairs_axes_file(&axes) : tile_axes_file(&axes);
+    return form->columns      ? "tile_columns"
+           : form->form.pairs ? pairs_axes_file(&axes)
+                              : tile_axes_file(&axes);
 }
 
 static const char *file_text(const char *name)
@@ -220,35 +222,26 @@ static void add_as_it_is(struct str *out, const struct form *form, const struct 
     }
 }
 
-static const char *lists(const struct shape *shape)
-{
-    struct str out = { .arena = &ctx->perm };
-
-    str_add(&out, "#define EACH_PIXEL(DO)");
-    for (int j = 0; j < shape->mr; j++)
-        str_printf(&out, " DO(%d)", j);
-    str_add(&out, "\n#define EACH_VECTOR(DO, j)");
-    for (int v = 0; v < shape->nr; v++)
-        str_printf(&out, " DO(j, %d)", v);
-    return arena_printf(&ctx->perm, "%s\n", str_text(&out));
-}
-
 /* As relayc prints it, with lists, or written out: without any macro. */
 static void add_printed(struct str *out, const struct form *form, const struct shape *shape,
-                        const struct microkernel *kernel, bool written_out)
+                        struct microkernel *kernel, bool written_out)
 {
-    const char *text = microkernel_text(&ctx->perm, kernel, file_text(file_of(form)));
+    const char *text;
 
+    kernel->mr = written_out ? shape->mr : 0;
+    kernel->nr = written_out ? shape->nr : 0;
+    text = microkernel_text(&ctx->perm, kernel, file_text(file_of(form)));
     ck_assert_ptr_null(strstr(text, "for (int j"));
     ck_assert_ptr_null(strstr(text, "for (int v"));
+    ck_assert_msg(!written_out || !strchr(text, '#'), "%s", text);
     if (written_out) {
-        text = arena_printf(&ctx->perm, "%s%s", lists(shape), text);
-        macros_write_out(&ctx->perm, &text, 1);
-        ck_assert_msg(!strchr(text, '#'), "%s", text);
         str_add(out, text);
-    } else {
-        str_printf(out, "%s%s#undef EACH_PIXEL\n#undef EACH_VECTOR\n", lists(shape), text);
+        return;
     }
+    kernel->mr = shape->mr;
+    kernel->nr = shape->nr;
+    str_printf(out, "%s%s#undef EACH_PIXEL\n#undef EACH_VECTOR\n",
+               microkernel_lists(&ctx->perm, kernel), text);
 }
 
 /* --- the program ------------------------------------------------------------------------------ */
@@ -292,7 +285,8 @@ static void add_functions_of_pairs(struct str *out, int lanes, bool registers)
 /* The arguments behind those of the form. */
 static const char *results(const struct form *form, bool stores)
 {
-    return !form->form.pairs      ? (stores ? "a->out, STORE_STEP, a->n_pixels, a->bias" : "a->out")
+    return form->columns          ? ""
+           : !form->form.pairs    ? (stores ? "a->out, STORE_STEP, a->n_pixels, a->bias" : "a->out")
            : stores               ? "a->scale, a->back, a->out, STORE_STEP, a->bias"
            : scales(form, stores) ? "a->scale, a->back, a->out"
                                   : "a->out";
@@ -325,13 +319,15 @@ static void add_tile(struct str *out, struct str *rows, const struct form *form,
             "#undef RELU\nstatic void call_%d(const struct arguments *a)\n{\n    %s(%s %s);\n}\n",
             n, name, form->inputs, results(form, stores));
         str_printf(
-            rows, "    { \"%s %s, %d x %d x %d%s: %s\", call_%d, %s, %d, %d, %d, %d, %d },\n",
+            rows,
+            "    { \"%s %s, %d x %d x %d%s: %s\", call_%d, %s, %d, %d, %d, %d, %d, %d, %d },\n",
             file_of(form),
             form->form.fetch == FETCH_PACED ? "paced"
             : form->form.fetch              ? "ahead"
                                             : "",
             shape->mr, shape->nr, shape->lanes, stores ? ", stores" : "", ways[way], n, form->name,
-            shape->mr, shape->nr * shape->lanes, form->form.adds, stores, scales(form, stores));
+            shape->mr, shape->nr * shape->lanes, form->form.adds, stores, scales(form, stores),
+            shape->lanes, form->splat ? shape->lanes : 1);
     }
 }
 
@@ -370,11 +366,11 @@ static const struct build {
     { "gcc -O2", "", "", 4 },
     { "clang -O1", "", "", 4 },
     { "gcc -O2 -mavx2 -mfma", "", "avx2", 8 },
-    { "clang -O2 -mavx2", "", "avx2", 8 },
-    { "gcc -O2 -march=x86-64-v4", "", "avx512", 16 },
-    { "gcc -O1 -fsanitize=address,undefined", "", "", 4 },
-    { "aarch64-linux-gnu-gcc -O2 -static", "qemu-aarch64", "", 4 },
-    { "riscv64-linux-gnu-gcc -O2 -static", "qemu-riscv64", "", 1 },
+    { "clang -O1 -mavx2", "", "avx2", 8 },
+    { "gcc -O1 -march=x86-64-v4", "", "avx512", 16 },
+    { "gcc -O0 -fsanitize=address,undefined", "", "", 4 },
+    { "aarch64-linux-gnu-gcc -O1 -static", "qemu-aarch64", "", 4 },
+    { "riscv64-linux-gnu-gcc -O1 -static", "qemu-riscv64", "", 1 },
 };
 
 static bool runs_here(const struct build *build)

@@ -6,7 +6,7 @@
 enum { LEN = 11, TAPS = 3, STRIDE = 64, STORE_STEP = 80, MOST_MR = 16, MOST_TILE = 64, MOST_K = TAPS * LEN };
 
 /* Where a tile's inputs are. */
-enum form { BY_TAPS, BY_OFFSETS, BY_STEPS, BY_ROWS, BY_PARTS, PAIRS, PAIRS_BY_STEPS, PAIRS_BY_ROWS };
+enum form { BY_TAPS, BY_OFFSETS, BY_STEPS, BY_ROWS, BY_PARTS, PAIRS, PAIRS_BY_STEPS, PAIRS_BY_ROWS, COLUMNS_OF_PIXELS };
 
 struct arguments {
     const float *const *points; /* [TAPS * MR] */
@@ -16,16 +16,18 @@ struct arguments {
     const float *x_pairs, *w_pairs, *scale, *back; /* of Winograd inner products */
     int width, n_pixels;
     float *out;
+    float *const *to; /* of pixel vectors: where each goes */
 };
 
 struct tile {
     const char *name;
     void (*call)(const struct arguments *a);
     enum form form;
-    int mr, tile, adds, stores, scaled;
+    int mr, tile, adds, stores, scaled, lanes, splat;
 };
 
-static float numbers[8 * STRIDE * MOST_MR], weights[MOST_K * MOST_TILE * 2], bias[MOST_TILE];
+static float numbers[8 * STRIDE * MOST_MR], bias[MOST_TILE];
+static float weights[MOST_K * MOST_TILE * 2], splat[MOST_K * MOST_TILE * 2]; /* splat: each several times */
 static float out[STORE_STEP * MOST_MR + MOST_TILE], wanted[STORE_STEP * MOST_MR + MOST_TILE];
 
 static void fill(float *to, int n, unsigned seed)
@@ -46,6 +48,7 @@ static float input(const struct tile *tile, const struct arguments *a, int j, in
     case PAIRS_BY_STEPS:
     case PAIRS_BY_ROWS: return a->x[j * STRIDE + k];
     case BY_PARTS:
+    case COLUMNS_OF_PIXELS:
     case PAIRS: break;
     }
     return a->points[j][k];
@@ -68,6 +71,23 @@ static void expect(const struct tile *tile, const struct arguments *a)
             if (tile->stores)
                 sum = sum + a->bias[i] < 0 ? 0 : sum + a->bias[i];
             wanted[j * step + i] = sum;
+        }
+}
+
+/* Pixel vectors: tile->mr channels c by so many pixels, a pixel a lane; weights are each stored tile->splat times. */
+static void expect_columns(const struct tile *tile, const struct arguments *a)
+{
+    const int lanes = tile->lanes;
+
+    for (int c = 0; c < tile->mr; c++)
+        for (int i = 0; i < tile->tile; i++) {
+            float sum = 0;
+
+            for (int k = 0; k < LEN; k++)
+                sum += a->points[i / lanes][a->offset[k] + i % lanes] * a->weights[(k * a->width + c) * tile->splat];
+            if (tile->stores)
+                sum = sum < 0 ? 0 : sum;
+            wanted[a->to[i / lanes] - a->out + c * STORE_STEP + i % lanes] = sum;
         }
 }
 
@@ -97,19 +117,31 @@ static int check(const struct tile *tile)
     static const int offset[LEN] = { 3, 0, 1, 9, 8, 30, 2 };
     const float *points[TAPS * MOST_MR];
     struct arguments a = { points,  numbers, offset, weights, weights,        bias, x_pairs,
-                           w_pairs, scale,   &back,  tile->tile + 4, 0,    out };
-    const int all = tile->form >= PAIRS; /* pixels of pairs are all stored */
+                           w_pairs, scale,   &back,  tile->tile + 4, 0,    out, NULL };
+    const int all = tile->form >= PAIRS; /* pixels of pairs, and columns, are all stored */
+    float *to[MOST_TILE];
 
     for (int i = 0; i < TAPS * MOST_MR; i++)
         points[i] = &numbers[(i * 37) % (7 * STRIDE)];
     for (int i = 0; i < MOST_TILE; i++)
         scale[i] = (float)(2 << i % 3);
-    if (all)
+    for (int v = 0; v < tile->tile / tile->lanes; v++)
+        to[v] = &out[v * tile->lanes];
+    a.to = to;
+    for (int i = 0; i < (int)(sizeof splat / sizeof *splat); i++)
+        splat[i] = weights[i / tile->splat];
+    a.weights = splat;
+    if (tile->form == COLUMNS_OF_PIXELS)
+        a.width = tile->mr + 1;
+    else if (all)
         find_pairs(tile, &a, x_pairs, w_pairs);
     for (a.n_pixels = tile->stores && !all ? 1 : tile->mr; a.n_pixels <= tile->mr; a.n_pixels++) {
         fill(out, (int)(sizeof out / sizeof *out), 3);
         memcpy(wanted, out, sizeof out);
-        expect(tile, &a);
+        if (tile->form == COLUMNS_OF_PIXELS)
+            expect_columns(tile, &a);
+        else
+            expect(tile, &a);
         tile->call(&a);
         for (size_t i = 0; i < sizeof out / sizeof *out; i++)
             if (out[i] != wanted[i]) {
