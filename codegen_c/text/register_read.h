@@ -39,7 +39,7 @@ struct register_reader {
 const char *register_word(const struct register_reader *r, int i);
 bool register_is_extent(const struct register_reader *r, int i);
 
-/* The array of which an element stands at i, NULL = none; behind such an element of so many dims. */
+/* The array of which an element stands at i, NULL = none; behind such an element of this many dims. */
 struct register_array *register_array_at(struct register_reader *r, int i);
 int register_behind_indices(const struct register_reader *r, int i, int rank);
 

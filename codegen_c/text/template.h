@@ -7,6 +7,7 @@
  *                                other, which may be missing; //#if !key is the opposite; false are
  *                                flags that are off, 0 and "". A text "0" is an error, as nobody
  *                                knows whether it is meant: the least of a uint8_t is one
+ *   code //#if key               one line in such a block: a loop that there may be or not
  *   //#for i N ... //#end        repeated with ${i} = 0 .. N-1; N a number or a key; inside,
  *                                ${a${i}} looks up a composed key
  *   //#parallel VAR LIMIT [GRAIN]

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "codegen_c/text/template.h"
+#include "codegen_c/text/template_lines.h"
 
 enum { MAX_OPEN = 64, MAX_WORDS = 4 };
 
@@ -167,6 +168,18 @@ static void see_control(struct check *check, char *text)
     }
 }
 
+/* A line of code, which may have a condition at its end. */
+static void see_code(struct check *check, char *line)
+{
+    const char *condition = line_condition(line, strlen(line));
+    const int n_open = check->n_open;
+
+    if (condition)
+        see_control(check, arena_strdup(&check->ctx->perm, condition + 3));
+    see_text(check, line);
+    check->n_open = n_open;
+}
+
 bool template_check(struct ctx *ctx, const char *name, const char *text,
                     const struct template_names *names)
 {
@@ -177,9 +190,12 @@ bool template_check(struct ctx *ctx, const char *name, const char *text,
         char *line = arena_strndup(&ctx->perm, text, n);
         char *start = line + strspn(line, " ");
 
-        see_text(&check, line);
-        if (str_starts(start, "//#"))
+        if (str_starts(start, "//#")) {
+            see_text(&check, line);
             see_control(&check, start + 3);
+        } else {
+            see_code(&check, line);
+        }
         text += n + (text[n] == '\n');
     }
     for (int i = 0; i < check.n_open; i++)

@@ -2,18 +2,42 @@
 
 #include <string.h>
 
+const char *line_condition(const char *text, size_t n)
+{
+    static const char mark[] = " //#if ";
+    const size_t length = strlen(mark);
+
+    for (size_t at = strspn(text, " "); at + length < n; at++)
+        if (memcmp(&text[at], mark, length) == 0)
+            return &text[at + 1];
+    return NULL;
+}
+
 struct line *lines_of(struct arena *arena, const char *text, int *n)
 {
+    static const char end[] = "//#end";
     struct line *lines;
     int most = 0;
 
     for (const char *at = text; *at; at++)
         most += *at == '\n';
-    lines = arena_array(arena, struct line, most + 1);
-    for (*n = 0; *text; (*n)++) {
+    lines = arena_array(arena, struct line, 3 * (most + 1));
+    *n = 0;
+    for (int number = 1; *text; number++) {
         const size_t length = strcspn(text, "\n");
+        const char *condition = line_condition(text, length);
 
-        lines[*n] = (struct line){ text, length };
+        if (condition) {
+            size_t code = (size_t)(condition - text);
+
+            while (code && text[code - 1] == ' ')
+                code--;
+            lines[(*n)++] = (struct line){ condition, length - (size_t)(condition - text), number };
+            lines[(*n)++] = (struct line){ text, code, number };
+            lines[(*n)++] = (struct line){ end, strlen(end), number };
+        } else {
+            lines[(*n)++] = (struct line){ text, length, number };
+        }
         text += length + (text[length] == '\n');
     }
     return lines;

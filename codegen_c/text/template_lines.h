@@ -7,10 +7,15 @@
 struct line {
     const char *text; /* without the line end */
     size_t n;
+    int number; /* in the text, from 1 */
 };
 
-/* The lines of a text, which they point into; *n: how many. */
+/* The lines of a text, which they point into; *n: how many. A line with a condition of its own is three: "//#if key",
+ * itself, "//#end". */
 struct line *lines_of(struct arena *arena, const char *text, int *n);
+
+/* The "//#if key" at the end of a line of n characters; NULL if it has none. */
+const char *line_condition(const char *text, size_t n);
 
 size_t line_indentation(const struct line *line);
 
