@@ -347,7 +347,7 @@ $(BUILD)/dist/relayc: $(cli) $(BUILD)/librelayc.a
 	$(call say,LINK,$@)$(CC) $(CFLAGS) $(LDFLAGS) $(call in_wheel,'$$ORIGIN/../lib') -o $@ $^ $(libs)
 
 # Text that becomes output (runtime/embed, goldens) is laid out by hand.
-formatted = $(shell git ls-files '*.c' '*.h' ':!tests/golden/cases' ':!runtime/embed')
+formatted = $(shell git ls-files '*.c' '*.h' ':!tests/golden/cases' ':!runtime/embed' ':!templates/helpers/microkernel')
 scripts   = $(shell git grep -lE '^\#!/bin/sh')
 
 # Not part of `make check`: needs clang-format, cppcheck and shellcheck. Every tool runs, whatever the

@@ -101,24 +101,30 @@ static const struct {
       "#define WEIGHT(j, v) const V w##v = w[v];\n#define ADD(j, v) sum##j##v += x##j##k * w##v;\n"
       "#define ADD_PIXEL(j) const float x##j##k = x##j[n]; VECTORS(ADD, j)\n"
       "    while (n--) {\n        VECTORS(WEIGHT, 0)\n        PIXELS(ADD_PIXEL)\n    }\n"
-      "#undef BEGIN\n#undef BEGIN_PIXEL\n#undef POINT\n#undef WEIGHT\n#undef ADD\n#undef ADD_PIXEL\n}\n" },
+      "#undef BEGIN\n#undef BEGIN_PIXEL\n#undef POINT\n#undef WEIGHT\n#undef ADD\n#undef "
+      "ADD_PIXEL\n}\n" },
     /* braces around a local of one name; conditions; what is always so; nothing; elements by number; a comment */
     { "void f(void)\n{\n    int as[NR];\n    for (int v = 0; v < NR; v++) { /* SET */\n"
       "        const int one = v;\n        as[v] = one;\n    }\n"
       "    for (int j = 0; j < MR; j++) /* END */\n        if (j < n)\n"
       "            for (int v = 0; v < NR; v++)\n                y[j] = as[v];\n"
-      "    for (int j = 0; j < MR; j++) /* ALL: so */\n        if (j < MR)\n            y[j] = as[0];\n"
+      "    for (int j = 0; j < MR; j++) /* ALL: so */\n        if (j < MR)\n            y[j] = "
+      "as[0];\n"
       "    for (int j = 0; j < MR; j++) /* NO */\n        if (j < n)\n"
       "            for (int v = 0; v < NR; v++) {\n            }\n    y[0] = as[1];\n}\n",
-      "void f(void)\n{\n#define SET(j, v) { const int one = v; const int a##v = one; }\n    VECTORS(SET, 0)\n"
+      "void f(void)\n{\n#define SET(j, v) { const int one = v; const int a##v = one; }\n    "
+      "VECTORS(SET, 0)\n"
       "#define END(j, v) y[j] = a##v;\n#define END_PIXEL(j) if (j < n) { VECTORS(END, j) }\n"
       "    PIXELS(END_PIXEL)\n#define ALL(j) y[j] = a0;\n    PIXELS(ALL) /* so */\n"
       "    y[0] = a1;\n#undef SET\n#undef END\n#undef END_PIXEL\n#undef ALL\n}\n" },
     /* one name for two bodies in turn, and a scope for each */
-    { "void f(void)\n{\n    {\n        int as[NR];\n        for (int v = 0; v < NR; v++) /* A */\n            as[v] = 1;\n"
-      "    }\n    {\n        int as[NR];\n        for (int v = 0; v < NR; v++) /* A */\n            as[v] = 2;\n    }\n}\n",
+    { "void f(void)\n{\n    {\n        int as[NR];\n        for (int v = 0; v < NR; v++) /* A */\n "
+      "           as[v] = 1;\n"
+      "    }\n    {\n        int as[NR];\n        for (int v = 0; v < NR; v++) /* A */\n           "
+      " as[v] = 2;\n    }\n}\n",
       "void f(void)\n{\n#define A(j, v) const int a##v = 1;\n    {\n        VECTORS(A, 0)\n    }\n"
-      "#undef A\n#define A(j, v) const int a##v = 2;\n    {\n        VECTORS(A, 0)\n    }\n#undef A\n}\n" },
+      "#undef A\n#define A(j, v) const int a##v = 2;\n    {\n        VECTORS(A, 0)\n    }\n#undef "
+      "A\n}\n" },
     /* other loops stay */
     { "void f(void)\n{\n    for (int k = 0; k < n; k++)\n        a[k] = b[k][0];\n}\n",
       "void f(void)\n{\n    for (int k = 0; k < n; k++)\n        a[k] = b[k][0];\n}\n" },

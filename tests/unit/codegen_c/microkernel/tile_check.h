@@ -3,15 +3,33 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEN = 11, TAPS = 3, STRIDE = 64, STORE_STEP = 80, MOST_MR = 16, MOST_TILE = 64, MOST_K = TAPS * LEN };
+enum {
+    LEN = 11,
+    TAPS = 3,
+    STRIDE = 64,
+    STORE_STEP = 80,
+    MOST_MR = 16,
+    MOST_TILE = 64,
+    MOST_K = TAPS * LEN
+};
 
 /* Where a tile's inputs are. */
-enum form { BY_TAPS, BY_OFFSETS, BY_STEPS, BY_ROWS, BY_PARTS, PAIRS, PAIRS_BY_STEPS, PAIRS_BY_ROWS, COLUMNS_OF_PIXELS };
+enum form {
+    BY_TAPS,
+    BY_OFFSETS,
+    BY_STEPS,
+    BY_ROWS,
+    BY_PARTS,
+    PAIRS,
+    PAIRS_BY_STEPS,
+    PAIRS_BY_ROWS,
+    COLUMNS_OF_PIXELS
+};
 
 struct arguments {
     const float *const *points; /* [TAPS * MR] */
     const float *x;
-    const int *offset;          /* [LEN] */
+    const int *offset; /* [LEN] */
     const float *weights, *ahead, *bias;
     const float *x_pairs, *w_pairs, *scale, *back; /* of Winograd inner products */
     int width, n_pixels;
@@ -27,7 +45,8 @@ struct tile {
 };
 
 static float numbers[8 * STRIDE * MOST_MR], bias[MOST_TILE];
-static float weights[MOST_K * MOST_TILE * 2], splat[MOST_K * MOST_TILE * 2]; /* splat: each several times */
+static float weights[MOST_K * MOST_TILE * 2],
+    splat[MOST_K * MOST_TILE * 2]; /* splat: each several times */
 static float out[STORE_STEP * MOST_MR + MOST_TILE], wanted[STORE_STEP * MOST_MR + MOST_TILE];
 
 static void fill(float *to, int n, unsigned seed)
@@ -58,7 +77,8 @@ static float input(const struct tile *tile, const struct arguments *a, int j, in
 static void expect(const struct tile *tile, const struct arguments *a)
 {
     const int n = tile->form == BY_TAPS ? TAPS * LEN : LEN;
-    const int rows = tile->stores ? a->n_pixels : tile->mr, step = tile->stores ? STORE_STEP : tile->tile;
+    const int rows = tile->stores ? a->n_pixels : tile->mr,
+              step = tile->stores ? STORE_STEP : tile->tile;
 
     for (int j = 0; j < rows; j++)
         for (int i = 0; i < tile->tile; i++) {
@@ -84,7 +104,8 @@ static void expect_columns(const struct tile *tile, const struct arguments *a)
             float sum = 0;
 
             for (int k = 0; k < LEN; k++)
-                sum += a->points[i / lanes][a->offset[k] + i % lanes] * a->weights[(k * a->width + c) * tile->splat];
+                sum += a->points[i / lanes][a->offset[k] + i % lanes] *
+                       a->weights[(k * a->width + c) * tile->splat];
             if (tile->stores)
                 sum = sum < 0 ? 0 : sum;
             wanted[a->to[i / lanes] - a->out + c * STORE_STEP + i % lanes] = sum;
@@ -92,7 +113,8 @@ static void expect_columns(const struct tile *tile, const struct arguments *a)
 }
 
 /* x0 * x1 - x2 * x3 + ... of pixel j, and of channel i. */
-static void find_pairs(const struct tile *tile, const struct arguments *a, float *x_pairs, float *w_pairs)
+static void find_pairs(const struct tile *tile, const struct arguments *a, float *x_pairs,
+                       float *w_pairs)
 {
     const int paired = LEN / 3 * 2;
 
@@ -116,8 +138,8 @@ static int check(const struct tile *tile)
     float x_pairs[MOST_MR], w_pairs[MOST_TILE], scale[MOST_TILE];
     static const int offset[LEN] = { 3, 0, 1, 9, 8, 30, 2 };
     const float *points[TAPS * MOST_MR];
-    struct arguments a = { points,  numbers, offset, weights, weights,        bias, x_pairs,
-                           w_pairs, scale,   &back,  tile->tile + 4, 0,    out, NULL };
+    struct arguments a = { points,  numbers, offset, weights,        weights, bias, x_pairs,
+                           w_pairs, scale,   &back,  tile->tile + 4, 0,       out,  NULL };
     const int all = tile->form >= PAIRS; /* pixels of pairs, and columns, are all stored */
     float *to[MOST_TILE];
 
@@ -145,8 +167,8 @@ static int check(const struct tile *tile)
         tile->call(&a);
         for (size_t i = 0; i < sizeof out / sizeof *out; i++)
             if (out[i] != wanted[i]) {
-                printf("%s, %d pixels: [%d] is %g, not %g\n", tile->name, a.n_pixels, (int)i, (double)out[i],
-                       (double)wanted[i]);
+                printf("%s, %d pixels: [%d] is %g, not %g\n", tile->name, a.n_pixels, (int)i,
+                       (double)out[i], (double)wanted[i]);
                 return 1;
             }
     }
