@@ -13,11 +13,11 @@
 #include "pointwise_residual.h"
 
 #if POINTWISE_RESIDUAL_CODE_ID != 0x899d602au
-#error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
+#error "this file and its header are of two compilations: take all files of one"
 #endif
 
 #if POINTWISE_RESIDUAL_DATA_ID != 0x7486a6acu
-#error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
+#error "this file and its header are of two compilations: take all files of one"
 #endif
 
 #include <stdint.h>

@@ -18,7 +18,7 @@
 #include "pointwise_residual.h"
 
 #if POINTWISE_RESIDUAL_CODE_ID != 0x6f5d09f5u
-#error "pointwise_residual.h and pointwise_residual.c are of two compilations: take all files of one"
+#error "this file and its header are of two compilations: take all files of one"
 #endif
 
 #include <stdint.h>

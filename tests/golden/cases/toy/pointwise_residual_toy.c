@@ -11,11 +11,11 @@
 #include "pointwise_residual.h"
 
 #if POINTWISE_RESIDUAL_CODE_ID != 0x6f5d09f5u
-#error "pointwise_residual.h and pointwise_residual_toy.c are of two compilations: take all files of one"
+#error "this file and its header are of two compilations: take all files of one"
 #endif
 
 #if POINTWISE_RESIDUAL_DATA_ID != 0x76593dcdu
-#error "pointwise_residual.h and pointwise_residual_toy.c are of two compilations: take all files of one"
+#error "this file and its header are of two compilations: take all files of one"
 #endif
 
 #include <stdint.h>
