@@ -390,12 +390,11 @@ START_TEST(microkernels_compute_what_naive_loops_do)
     const char *text = program(build->lanes);
     const char *source = temp_file(&dir, "program.c", text, strlen(text));
     const char *binary = temp_path(&dir, "program");
+    /* Vectors that are not here are taken apart. */
+    const char *compiler = runs_here(build) ? build->compiler : "gcc -O1";
 
-    if (!runs_here(build))
-        return;
-    ck_assert_int_eq(system(arena_printf(&ctx->perm, "%s" STRICT "-I. -o %s %s", build->compiler,
-                                         binary, source)),
-                     0);
+    ck_assert_int_eq(
+        system(arena_printf(&ctx->perm, "%s" STRICT "-I. -o %s %s", compiler, binary, source)), 0);
     ck_assert_int_eq(system(arena_printf(&ctx->perm, "%s %s", build->emulator, binary)), 0);
 }
 END_TEST
