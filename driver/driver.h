@@ -107,8 +107,9 @@ struct driver_state {
     struct output_set *outputs;    /* output files; committed by the set's owner, the caller */
     struct codegen_options codegen;
     struct codegen_result result;
-    struct planned_code *code;     /* after plan, until print or driver_free; needs the module */
-    const struct variants *sizes;  /* --vary: of a compilation for one combination, which --shape gives; else NULL */
+    struct planned_code *code; /* after plan, until print or driver_free; needs the module */
+    /* --vary: of a compilation for one combination, which --shape gives; else NULL. */
+    const struct variants *sizes;
     int n_variants;                /* --vary: compilations whose networks `module` has taken */
     struct driver_state *variants; /* [n_variants] */
 };

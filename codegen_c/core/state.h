@@ -34,7 +34,8 @@ struct helper {
     const char *function; /* its name */
     const char *template; /* the template's text */
     struct keys keys;
-    struct microkernel *microkernel; /* what its words become (codegen_c/microkernel/microkernel.h); NULL = it has none */
+    /* What its words become (codegen_c/microkernel/microkernel.h); NULL = it has none. */
+    struct microkernel *microkernel;
 };
 
 struct codegen {

@@ -15,6 +15,7 @@ void bind_vector(struct bind *bind)
 {
     static const char name[] = "vector_f32";
     struct keys keys;
+    bool by_lanes;
 
     bind_helper(bind, "wide_loops");
     if (sums_are_fused(bind))
@@ -29,9 +30,14 @@ void bind_vector(struct bind *bind)
     bind_new_helper(bind, name, "templates/helpers/vector_f32.c.tmpl", &keys);
     if (!sums_are_fused(bind))
         return;
+    /* Arm has an instruction for one x: fuse_vector may have no other caller. */
+    by_lanes = bind->machine->lanes == 4 &&
+               (bind->machine->arch == ARCH_AARCH64 || bind->machine->arch == ARCH_ARM);
     for (int i = 0; i < 2; i++) {
         keys_init(&keys, bind->arena);
         keys_set(&keys, "linkage", vector_linkage(bind));
+        keys_offer_flag(&keys, "generic", bind->machine->lanes == 0);
+        keys_offer_flag(&keys, "by_lanes", by_lanes);
         bind_new_helper(
             bind, i ? "fuse" : "fuse_vector",
             i ? "templates/helpers/fuse.c.tmpl" : "templates/helpers/fuse_vector.c.tmpl", &keys);
@@ -112,9 +118,15 @@ struct row_vector bind_row_vector(struct bind *bind, int64_t n)
         return vector;
     keys_init(&keys, bind->arena);
     keys_set_int(&keys, "most", vector.most);
+    vector.type = bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
+    if (!sums_are_fused(bind))
+        return vector;
+    keys_init(&keys, bind->arena);
+    keys_set_int(&keys, "most", vector.most);
+    keys_set(&keys, "type", vector.type);
     keys_offer(&keys, "linkage", vector_linkage(bind));
     keys_offer(&keys, "bits", vector.most == 8 ? "256" : "");
     keys_offer(&keys, "whole", vector.most == 8 ? "256" : "128");
-    vector.type = bind_new_helper(bind, name, "templates/helpers/vector_most_f32.c.tmpl", &keys);
+    bind_new_helper(bind, vector.fuse, "templates/helpers/fuse_vector_most.c.tmpl", &keys);
     return vector;
 }

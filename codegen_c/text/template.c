@@ -58,9 +58,8 @@ static void error(struct expansion *x, int line, const char *format, ...)
     va_start(args, format);
     message = arena_vprintf(x->arena, format, args);
     va_end(args);
-    x->ok =
-        diag_error(x->ctx, DIAG_TEMPLATE, x->keys->origin, "%s:%d: %s", x->name,
-                   line < x->n_lines ? x->lines[line].number : line + 1, message);
+    x->ok = diag_error(x->ctx, DIAG_TEMPLATE, x->keys->origin, "%s:%d: %s", x->name,
+                       line < x->n_lines ? x->lines[line].number : line + 1, message);
 }
 
 /* The text of a key or loop variable, NULL if there is none; it counts as used from now on. */

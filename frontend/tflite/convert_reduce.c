@@ -23,7 +23,7 @@ static bool read_axes(struct tfl_node *node, struct ints *axes)
     return axes->n > 0 || tfl_unsupported(node, "no dimension");
 }
 
-/* Their distances are added, and their sum rescaled. */
+/* Distances from the zero point are added, and the sum is rescaled. */
 static struct value *sum_of_quantized(struct tfl_node *node, const union attrs *attrs)
 {
     const struct tfl_tensor *x = node->inputs[0];

@@ -36,10 +36,11 @@ static int read_shapes(struct network *network, const cJSON *json, struct shape_
     {
         struct shape_binding *shape = &shapes[n++];
 
-        shape->name =
-            arena_strdup(&network->ctx->perm,
-                         cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(input, "name")));
-        shape->rank = 0;
+        *shape = (struct shape_binding){
+            .name = arena_strdup(
+                &network->ctx->perm,
+                cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(input, "name")))
+        };
         cJSON_ArrayForEach(dim, cJSON_GetObjectItemCaseSensitive(input, "shape"))
             shape->dim[shape->rank++] = (int64_t)dim->valuedouble;
     }

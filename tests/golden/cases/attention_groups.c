@@ -22,7 +22,7 @@
  */
 #include "attention_groups.h"
 
-#if ATTENTION_GROUPS_CODE_ID != 0x2c10a129u
+#if ATTENTION_GROUPS_CODE_ID != 0x94efea84u
 #error "attention_groups.h and attention_groups.c are of two compilations: take all files of one"
 #endif
 
@@ -70,19 +70,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #else
 #define WIDE
 #endif
-
-/* --- from runtime/embed ----------------------------------------------------------------------- */
-
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
- * file uses often. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
-#else
-#define INLINE_F32 static inline
-#endif
-
-/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
@@ -176,6 +163,15 @@ static inline float f32_of_bits(uint32_t bits)
     (void)memcpy((void *)&v, (const void *)&bits, 4);
     return v;
 }
+
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
 
 /* condition (0 or 1) ? a : b; with vectors both are computed. A compiler that must preserve traps
  * turns ?: into a branch and does not vectorise the loop around it. */

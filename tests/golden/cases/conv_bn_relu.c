@@ -12,7 +12,7 @@
  */
 #include "conv_bn_relu.h"
 
-#if CONV_BN_RELU_CODE_ID != 0x17385213u
+#if CONV_BN_RELU_CODE_ID != 0x9ca64096u
 #error "conv_bn_relu.h and conv_bn_relu.c are of two compilations: take all files of one"
 #endif
 
@@ -58,19 +58,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #else
 #define WIDE
 #endif
-
-/* --- from runtime/embed ----------------------------------------------------------------------- */
-
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
- * file uses often. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
-#else
-#define INLINE_F32 static inline
-#endif
-
-/* --- from templates/helpers ------------------------------------------------------------------- */
 
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4

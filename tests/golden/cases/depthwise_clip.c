@@ -18,7 +18,7 @@
  */
 #include "depthwise_clip.h"
 
-#if DEPTHWISE_CLIP_CODE_ID != 0x1984b322u
+#if DEPTHWISE_CLIP_CODE_ID != 0x0e7105f3u
 #error "depthwise_clip.h and depthwise_clip.c are of two compilations: take all files of one"
 #endif
 
@@ -190,19 +190,6 @@ typedef float vector_f32 __attribute__((vector_size(LANES * 4), aligned(4), may_
 #define WIDE
 #endif
 
-/* --- from runtime/embed ----------------------------------------------------------------------- */
-
-/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
- * file uses often. */
-#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
-    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
-#define INLINE_F32 static inline __attribute__((always_inline))
-#else
-#define INLINE_F32 static inline
-#endif
-
-/* --- from templates/helpers ------------------------------------------------------------------- */
-
 /* The same for rows of at most a few times 4 floats. */
 #if LANES > 4
 #define LANES4 4
@@ -227,6 +214,15 @@ static int window_end(int first, int step, int n_taps, int len)
 
     return (n < n_taps) ? n : n_taps;
 }
+
+/* f32 functions are inlined into loops that can be vectorised; gcc otherwise calls those that a
+ * file uses often. */
+#if defined __OPTIMIZE__ && !defined __OPTIMIZE_SIZE__ \
+    && (defined __SSE2__ || defined __ARM_NEON || defined __riscv_vector)
+#define INLINE_F32 static inline __attribute__((always_inline))
+#else
+#define INLINE_F32 static inline
+#endif
 
 /* --- from templates/helpers ------------------------------------------------------------------- */
 
